@@ -6,9 +6,6 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/**
- * One method with Holdfast.
- */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
 class HoldfastStart {

@@ -6,9 +6,6 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
-/**
- * A client of Redis, and no lock.
- */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
 class PlainStart {

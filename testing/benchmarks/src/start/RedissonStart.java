@@ -7,9 +7,6 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/**
- * One lock of Redisson, taken by hand.
- */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
 class RedissonStart {

@@ -10,9 +10,6 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
-/**
- * One method with ShedLock.
- */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
 @EnableSchedulerLock(defaultLockAtMostFor = "1m")

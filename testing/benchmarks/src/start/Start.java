@@ -7,9 +7,7 @@ import com.sun.management.OperatingSystemMXBean;
 import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/**
- * Starts an application, calls its only job once, and prints what that has cost.
- */
+/** Starts an application, calls its only job once, and prints what that has cost. */
 final class Start {
 
 	private Start() {

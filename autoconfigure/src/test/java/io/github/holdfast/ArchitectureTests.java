@@ -34,10 +34,7 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * The structure of the library, as rules, and its size. A ceiling does not go up: what
- * does not fit goes out.
- */
+/** The structure of the library, as rules, and its size: no ceiling goes up. */
 @AnalyzeClasses(packages = "io.github.holdfast", importOptions = ArchitectureTests.Library.class)
 class ArchitectureTests {
 
@@ -54,10 +51,7 @@ class ArchitectureTests {
 			entry("transaction", Set.of("store.jdbc")), entry("observation", Set.of("store")),
 			entry("actuate", Set.of()));
 
-	/**
-	 * Lines of code: neither blank nor comment, import or package. They sum up to no more
-	 * than 8 000.
-	 */
+	/** Lines of code, without blank lines, comments and imports: 8 000 in all. */
 	private static final Map<String, Integer> BUDGETS = Map.ofEntries(entry("", 420), entry("core", 1545),
 			entry("interceptor", 700), entry("transaction", 1075), entry("store", 130), entry("store/local", 93),
 			entry("store/jdbc", 1222), entry("store/redis", 850), entry("store/zookeeper", 350),
@@ -173,7 +167,6 @@ class ArchitectureTests {
 		}
 	}
 
-	/** Not what helps the tests. */
 	static class Library implements ImportOption {
 
 		@Override

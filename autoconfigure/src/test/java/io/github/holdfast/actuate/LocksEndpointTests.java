@@ -26,10 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
-/**
- * The endpoint {@code locks}, the health of the backend, and when an application has
- * them.
- */
+/** The endpoint {@code locks}, and the health of the backend. */
 class LocksEndpointTests {
 
 	private final ApplicationContextRunner local = operated(LockedApplication.local());

@@ -54,17 +54,13 @@ import io.github.holdfast.actuate.LocksEndpoint;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
 
-/**
- * Applications that are processed ahead of time: the generated code makes the same locks,
- * and a native image knows what it has to contain.
- */
+/** Code that is generated ahead of time makes the same locks, with their hints. */
 class AheadOfTimeTests {
 
 	private final TestGenerationContext generation = new TestGenerationContext();
 
 	/**
-	 * Drivers are looked for once in a JVM. If the class loader of the compiled code were
-	 * the first to do so, the driver of no other test would be found.
+	 * Otherwise the class loader of the compiled code finds the drivers, for this JVM.
 	 */
 	@BeforeAll
 	static void findDrivers() {

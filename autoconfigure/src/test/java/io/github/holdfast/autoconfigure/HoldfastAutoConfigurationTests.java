@@ -48,8 +48,6 @@ class HoldfastAutoConfigurationTests {
 
 	private static final String SKIPPED = "Lock store check skipped: no @DistributedLock method and no LockTemplate in use";
 
-	// Choice
-
 	@Test
 	void onlyCandidateIsChosenAndLoggedInOneLine(CapturedOutput output) {
 		LockedApplication.h2().withBean(Service.class).run((context) -> {
@@ -116,8 +114,6 @@ class HoldfastAutoConfigurationTests {
 			.run((context) -> assertThat(context).getFailure().rootCause().hasMessageContaining("carrier-pigeon"));
 	}
 
-	// Back-off
-
 	@Test
 	void backendOfTheUserIsUsedAndLogged(CapturedOutput output) {
 		LockBackend own = new LocalLockBackend();
@@ -151,8 +147,6 @@ class HoldfastAutoConfigurationTests {
 			.withBean("lockTemplate", Object.class, Object::new)
 			.run((context) -> assertThat(context).hasBean("holdfastLockTemplate").hasBean("lockTemplate"));
 	}
-
-	// Lock table
 
 	@Test
 	void severalDataSourcesAreReportedBySpring() {
@@ -310,8 +304,6 @@ class HoldfastAutoConfigurationTests {
 		assertThat(Thread.interrupted()).isTrue();
 	}
 
-	// Disabled
-
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void disabledApplicationHasNoStore(boolean ownBackend, CapturedOutput output) {
@@ -352,8 +344,6 @@ class HoldfastAutoConfigurationTests {
 			});
 	}
 
-	// Shutdown
-
 	@Test
 	void managerEndsWithItsContext() {
 		List<LockTemplate> templates = new ArrayList<>();
@@ -364,8 +354,6 @@ class HoldfastAutoConfigurationTests {
 		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> templates.get(0).acquire("A"))
 			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LockNotAcquiredException.Reason.SHUTDOWN));
 	}
-
-	// Early beans
 
 	@Test
 	@Tag("F8")
@@ -420,10 +408,7 @@ class HoldfastAutoConfigurationTests {
 
 	}
 
-	/**
-	 * Is created after all other post-processors of the container, so that beans which it
-	 * does not see were created too early.
-	 */
+	/** Is created last, so that beans which it does not see were created too early. */
 	@Configuration(proxyBeanMethods = false)
 	static class LatePostProcessor {
 

@@ -117,8 +117,6 @@ class HoldfastPropertiesTests {
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
-	// Overrides
-
 	@Test
 	void overridesWinOverTheCode() {
 		LockedApplication.local().withPropertyValues("holdfast.locks.report.enabled=false").run((context) -> {
@@ -153,8 +151,6 @@ class HoldfastPropertiesTests {
 			.withPropertyValues("holdfast.locks.report.max-hold-time=1s", "holdfast.locks.report.min-hold-time=2s"),
 				"'holdfast.locks[report]' is invalid", "Correct the times.");
 	}
-
-	// Metadata
 
 	@Test
 	void everyPropertyHasADescriptionATypeAndADefault() throws IOException {

@@ -27,8 +27,8 @@ class LockShutdownTests {
 			LockTemplate locks = context.getBean(LockTemplate.class);
 			LockManager manager = context.getBean(LockManager.class);
 			CountDownLatch goOn = new CountDownLatch(1);
-			CompletableFuture<Boolean> holder = CompletableFuture
-				.supplyAsync(() -> locks.execute("A", () -> awaitLatch(goOn)));
+			CompletableFuture<Void> holder = CompletableFuture.runAsync(() -> locks.run("A",
+					() -> Awaitility.await().atMost(1, TimeUnit.MINUTES).until(() -> goOn.getCount() == 0)));
 			Awaitility.await().until(() -> !manager.isIdle());
 			CompletableFuture<Void> waiter = CompletableFuture.runAsync(() -> locks.run("A", () -> {
 			}));
@@ -41,18 +41,9 @@ class LockShutdownTests {
 						(ex) -> assertThat(ex.reason()).isEqualTo(Reason.SHUTDOWN));
 			assertThat(closed).isNotDone();
 			goOn.countDown();
-			assertThat(holder.join()).isTrue();
+			holder.join();
 			closed.get(30, TimeUnit.SECONDS);
 		});
-	}
-
-	private static boolean awaitLatch(CountDownLatch latch) {
-		try {
-			return latch.await(1, TimeUnit.MINUTES);
-		}
-		catch (InterruptedException ex) {
-			return false;
-		}
 	}
 
 	@Test

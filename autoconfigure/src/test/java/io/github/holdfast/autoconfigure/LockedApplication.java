@@ -21,27 +21,15 @@ public final class LockedApplication {
 	private LockedApplication() {
 	}
 
-	/**
-	 * An application that has nothing but the starter.
-	 * @return the application
-	 */
 	public static ApplicationContextRunner empty() {
 		return new ApplicationContextRunner()
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, HoldfastAutoConfiguration.class));
 	}
 
-	/**
-	 * An application without a database.
-	 * @return the application, with the backend {@code local}
-	 */
 	public static ApplicationContextRunner local() {
 		return empty().withPropertyValues("holdfast.backend=local");
 	}
 
-	/**
-	 * An application with H2 in memory and a transaction manager.
-	 * @return the application, with the backend {@code jdbc}
-	 */
 	public static ApplicationContextRunner h2() {
 		return empty()
 			.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class,
@@ -51,11 +39,6 @@ public final class LockedApplication {
 					"spring.datasource.hikari.minimum-idle=1");
 	}
 
-	/**
-	 * Checks that an application does not start, and what the message says.
-	 * @param application the application
-	 * @param text what the description and the action contain
-	 */
 	public static void assertRefused(ApplicationContextRunner application, String... text) {
 		application.run((context) -> {
 			assertThat(context).hasFailed();
@@ -63,11 +46,6 @@ public final class LockedApplication {
 		});
 	}
 
-	/**
-	 * Checks that something failed because of a mistake in the application.
-	 * @param failure the failure, or one that it has caused
-	 * @param text what the description and the action contain
-	 */
 	public static void assertRefused(Throwable failure, String... text) {
 		Throwable cause = failure;
 		while (!(cause instanceof LockConfigurationException) && cause.getCause() != null) {

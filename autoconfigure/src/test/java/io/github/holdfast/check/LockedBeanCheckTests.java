@@ -24,8 +24,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /** Beans whose locks cannot work, and what the startup reports about them. */
 class LockedBeanCheckTests {
 
-	// Proxies
-
 	@Test
 	@Tag("F09")
 	void finalMethodFailsTheStart() {
@@ -60,8 +58,6 @@ class LockedBeanCheckTests {
 		}
 
 	}
-
-	// Modes
 
 	@ParameterizedTest
 	@ValueSource(strings = { "transaction", "lease" })
@@ -127,8 +123,6 @@ class LockedBeanCheckTests {
 		}
 
 	}
-
-	// Order
 
 	@Test
 	void lockInsideOfTheTransactionFailsTheStart() {
@@ -225,8 +219,6 @@ class LockedBeanCheckTests {
 		}
 
 	}
-
-	// When
 
 	@Test
 	void lazyBeanIsCheckedWhenItIsCreated() {

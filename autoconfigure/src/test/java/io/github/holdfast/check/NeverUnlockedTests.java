@@ -30,18 +30,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.mockito.Mockito.spy;
 
-/**
- * Ways to an annotated method: either the lock is held in it, or the application does not
- * start.
- */
+/** Each way to an annotated method takes the lock, or the application does not start. */
 @Tag("F68")
 class NeverUnlockedTests {
 
 	private static boolean isLocked() {
 		return LockContext.current().isPresent();
 	}
-
-	// An interface that only the subclass implements
 
 	interface Api {
 
@@ -127,8 +122,6 @@ class NeverUnlockedTests {
 			});
 	}
 
-	// A class whose subclass overrides the method without the annotation
-
 	static class Annotated {
 
 		@DistributedLock(key = "#p0")
@@ -163,8 +156,6 @@ class NeverUnlockedTests {
 			.withBean(bean)
 			.run((context) -> assertThat(context.getBean(Annotated.class).deduct("A")).isTrue());
 	}
-
-	// Several annotations of one method
 
 	interface OtherApi {
 
@@ -206,8 +197,6 @@ class NeverUnlockedTests {
 			.withBean(bean)
 			.run((context) -> assertThat(context.getBean(Api.class).deduct("A")).isTrue());
 	}
-
-	// Other contexts
 
 	static class Service {
 
@@ -257,8 +246,6 @@ class NeverUnlockedTests {
 			});
 		});
 	}
-
-	// Beans that come into being in other ways
 
 	interface Made {
 

@@ -22,10 +22,7 @@ import io.github.holdfast.autoconfigure.LockedApplication;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-/**
- * Calls of a locked method on the own object: found in the class files of a bean, and no
- * other calls are taken for one.
- */
+/** Calls of a locked method on the own object, found in the class files of a bean. */
 @Tag("F09")
 @ExtendWith(OutputCaptureExtension.class)
 class SelfCallTests {

@@ -184,8 +184,6 @@ class BodyTransactionTests {
 			});
 	}
 
-	// What follows from it
-
 	@Test
 	void bodyBeginsAgainInANewTransactionAfterAFailedClaim() {
 		this.guard.protection = LockGuard.Protection.TRANSACTION;

@@ -51,8 +51,6 @@ class DistributedLockTests {
 			return this.backend.acquire(request);
 		});
 
-	// Keys
-
 	@ParameterizedTest(name = "{0}")
 	@MethodSource
 	void callTakesTheKeys(String description, Consumer<Service> call, String... keys) {
@@ -104,8 +102,6 @@ class DistributedLockTests {
 		assertThat(lockedKeys()).containsExactly("acme");
 	}
 
-	// Where the annotation stands
-
 	@Test
 	void composedAnnotationSetsAttributes() {
 		assertThat(keys((service) -> service.composed("SKU-1"))).containsExactly("composed:SKU-1");
@@ -121,8 +117,6 @@ class DistributedLockTests {
 			.run((context) -> assertThat(context.getBean(OfText.class).handle("SKU-1"))
 				.containsExactly("generic:SKU-1"));
 	}
-
-	// Settings
 
 	@Test
 	void nameIsClassAndMethodByDefault() {
@@ -167,8 +161,6 @@ class DistributedLockTests {
 		assertThat(outcomes).containsExactly(LockListener.Outcome.HELD);
 	}
 
-	// Condition
-
 	@Test
 	void conditionThatIsNotBooleanIsRefused() {
 		this.application.withBean("tenant", Tenant.class)
@@ -178,8 +170,6 @@ class DistributedLockTests {
 				.withMessageContaining("#flag")
 				.withMessageContaining("neither true nor false"));
 	}
-
-	// Outcomes
 
 	@Test
 	void lockThatIsExpectedButNotHeldIsAMistake() {

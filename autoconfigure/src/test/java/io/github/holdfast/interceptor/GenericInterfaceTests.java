@@ -16,10 +16,7 @@ import org.springframework.boot.test.context.runner.ContextConsumer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Locked methods behind generic interfaces and superclasses, where a bridge method stands
- * for the method.
- */
+/** Locked methods of generic types, where a bridge method stands for the method. */
 class GenericInterfaceTests {
 
 	@ParameterizedTest

@@ -23,10 +23,7 @@ import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Locks of interfaces that others implement while the application runs: they have one
- * name, that of the interface.
- */
+/** Locks of interfaces that others implement at run time have the interface's name. */
 class InterfaceNameTests {
 
 	private final ApplicationContextRunner application = LockedApplication.h2()

@@ -18,10 +18,7 @@ import org.springframework.aop.framework.ProxyFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Keys that name parameters of an interface, in beans whose methods are generated and
- * have no names of their own.
- */
+/** Keys that name parameters of an interface, in beans with generated methods. */
 @Tag("F58")
 class InterfaceParameterTests {
 

@@ -21,10 +21,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Annotations that cannot work: the first look at the bean says where the mistake is,
- * what is wrong and what to do.
- */
+/** Annotations that cannot work: the start says where, what is wrong and what to do. */
 class RefusedAnnotationTests {
 
 	/** The members of a bean, and what its message contains in the lines after that. */

@@ -30,10 +30,6 @@ public final class TestCompiler {
 
 	private final DiagnosticCollector<JavaFileObject> diagnostics = new DiagnosticCollector<>();
 
-	/**
-	 * Compiles a class of the default package.
-	 * @return whether it compiled
-	 */
 	public boolean compile(String name, String source, String... options) throws IOException {
 		JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
 		try (StandardJavaFileManager standard = compiler.getStandardFileManager(this.diagnostics, null, null);

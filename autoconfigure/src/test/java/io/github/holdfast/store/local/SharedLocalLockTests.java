@@ -100,7 +100,6 @@ class SharedLocalLockTests {
 		return lease.release().toCompletableFuture().join();
 	}
 
-	/** A thread that waits for the lock. */
 	private final class Waiter {
 
 		private final FutureTask<Lease> task;

@@ -19,22 +19,20 @@ import org.redisson.client.codec.StringCodec;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.store.Requests;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.RedissonClients;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/**
- * The order of fair waiters of three nodes with two clients, and what is left of those
- * that gave up.
- */
+/** The order of fair waiters of three nodes, and what is left of those that gave up. */
 @Timeout(120)
 class FairRedisOrderTests {
 
-	private static final Duration NO_WAIT = RedisRequests.NO_WAIT;
+	private static final Duration NO_WAIT = Requests.NO_WAIT;
 
-	private static final Duration LONG = RedisRequests.LONG;
+	private static final Duration LONG = Requests.LONG;
 
 	private final RedisServer server = RedisServer.start();
 
@@ -59,10 +57,10 @@ class FairRedisOrderTests {
 
 	@Test
 	void waitersOfAllNodesAreServedInTheOrderOfTheirArrival() throws Exception {
-		LockBackend.Lease lease = this.lettuce.acquired(RedisRequests.fair(this.key, NO_WAIT));
+		LockBackend.Lease lease = this.lettuce.acquired(Requests.fair(this.key, NO_WAIT));
 		List<FutureTask<Boolean>> waiters = List.of(queued(this.lettuce, "1"), queued(this.lettuce, "2"),
 				queued(this.redisson, "3"), queued(this.deaf, "4"), queued(this.redisson, "5"), queued(this.deaf, "6"));
-		assertThat(this.redisson.backend().acquire(RedisRequests.fair(this.key, NO_WAIT))).isNull();
+		assertThat(this.redisson.backend().acquire(Requests.fair(this.key, NO_WAIT))).isNull();
 		assertThat(RedisNode.release(lease)).isTrue();
 		for (FutureTask<Boolean> waiter : waiters) {
 			assertThat(waiter.get(LONG.toSeconds(), TimeUnit.SECONDS)).isTrue();
@@ -73,11 +71,11 @@ class FairRedisOrderTests {
 
 	@Test
 	void releaseWakesTheFirstWaiterOnly() throws Exception {
-		LockBackend.Lease lease = this.lettuce.acquired(RedisRequests.fair(this.key, NO_WAIT));
+		LockBackend.Lease lease = this.lettuce.acquired(Requests.fair(this.key, NO_WAIT));
 		List<LockRequest> requests = new ArrayList<>();
 		List<FutureTask<LockBackend.@Nullable Lease>> waiters = new ArrayList<>();
 		for (int i = 0; i < 4; i++) {
-			LockRequest request = RedisRequests.fair(this.key, LONG);
+			LockRequest request = Requests.fair(this.key, LONG);
 			requests.add(request);
 			waiters.add(((i % 2 == 0) ? this.lettuce : this.redisson).waiter(request));
 			awaitWaiting(i + 1);
@@ -102,10 +100,10 @@ class FairRedisOrderTests {
 
 	@Test
 	void waitersThatGiveUpLeaveTheQueue() throws Exception {
-		LockBackend.Lease lease = this.lettuce.acquired(RedisRequests.fair(this.key, NO_WAIT));
+		LockBackend.Lease lease = this.lettuce.acquired(Requests.fair(this.key, NO_WAIT));
 		Thread interrupted = new Thread(() -> {
 			try {
-				this.lettuce.backend().acquire(RedisRequests.fair(this.key, LONG));
+				this.lettuce.backend().acquire(Requests.fair(this.key, LONG));
 			}
 			catch (InterruptedException ex) {
 				this.served.add("interrupted");
@@ -114,7 +112,7 @@ class FairRedisOrderTests {
 		interrupted.start();
 		awaitWaiting(1);
 		for (int i = 0; i < 10; i++) {
-			assertThat(this.redisson.backend().acquire(RedisRequests.fair(this.key, Duration.ofMillis(i)))).isNull();
+			assertThat(this.redisson.backend().acquire(Requests.fair(this.key, Duration.ofMillis(i)))).isNull();
 			assertThat(waiting()).isOne();
 		}
 		FutureTask<Boolean> last = queued(this.redisson, "last");
@@ -128,7 +126,7 @@ class FairRedisOrderTests {
 
 	@Test
 	void firstWaiterThatIsGoneCostsTwoSeconds() throws Exception {
-		LockBackend.Lease lease = this.lettuce.acquired(RedisRequests.fair(this.key, NO_WAIT));
+		LockBackend.Lease lease = this.lettuce.acquired(Requests.fair(this.key, NO_WAIT));
 		FutureTask<Boolean> gone = queued(this.redisson, "gone");
 		FutureTask<Boolean> next = queued(this.lettuce, "next");
 		// It cannot leave the queue, as if its process had been killed
@@ -150,7 +148,7 @@ class FairRedisOrderTests {
 	private FutureTask<Boolean> queued(RedisNode node, String name) {
 		long before = waiting();
 		Callable<Boolean> call = () -> {
-			LockBackend.Lease lease = node.acquired(RedisRequests.fair(this.key, LONG));
+			LockBackend.Lease lease = node.acquired(Requests.fair(this.key, LONG));
 			this.served.add(name);
 			return RedisNode.release(lease);
 		};

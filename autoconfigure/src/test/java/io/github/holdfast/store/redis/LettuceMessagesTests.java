@@ -28,7 +28,6 @@ import io.github.holdfast.testsupport.RedisServer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/** Tests for {@link LettuceMessages}. */
 @Timeout(120)
 class LettuceMessagesTests {
 

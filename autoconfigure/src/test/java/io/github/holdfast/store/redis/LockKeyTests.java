@@ -11,7 +11,6 @@ import org.springframework.data.redis.connection.ClusterSlotHashUtil;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Tests for {@link LockKey}. */
 class LockKeyTests {
 
 	@Test

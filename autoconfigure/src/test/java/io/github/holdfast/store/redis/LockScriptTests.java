@@ -8,10 +8,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Services that read scripts before they run them require that names of commands and keys
- * are spelled out.
- */
+/** Some services read scripts before, and need commands and keys spelled out. */
 class LockScriptTests {
 
 	private static final Pattern CALL = Pattern.compile("redis\\s*\\.\\s*p?call\\s*\\(([^,)]*)(,\\s*([^,)]*))?");

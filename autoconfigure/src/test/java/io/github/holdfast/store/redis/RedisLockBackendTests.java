@@ -15,6 +15,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackend.Capability;
 import io.github.holdfast.LockConfigurationException;
+import io.github.holdfast.store.Requests;
 import io.github.holdfast.testsupport.RedisConnections;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.RedissonClients;
@@ -22,7 +23,6 @@ import io.github.holdfast.testsupport.RedissonClients;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/** Tests for {@link RedisLockBackend} and the clients that it takes. */
 @Timeout(120)
 class RedisLockBackendTests {
 
@@ -78,7 +78,7 @@ class RedisLockBackendTests {
 			.setAddress("redis://127.0.0.1:" + this.server.port())
 			.setConnectionMinimumIdleSize(2));
 		try (RedisNode node = RedisNode.redisson(client)) {
-			LockBackend.Lease lease = node.acquired(RedisRequests.request("mapped", RedisRequests.NO_WAIT));
+			LockBackend.Lease lease = node.acquired(Requests.request("mapped", Requests.NO_WAIT));
 			assertThat(this.server.command("EXISTS", "app:mapped")).isEqualTo(1L);
 			assertThat(client.getLock("mapped").isLocked()).isTrue();
 			Semaphore signals = new Semaphore(0);
@@ -90,7 +90,7 @@ class RedisLockBackendTests {
 	}
 
 	private static void acquire(LockBackend backend) throws InterruptedException {
-		backend.acquire(RedisRequests.request("key", RedisRequests.NO_WAIT));
+		backend.acquire(Requests.request("key", Requests.NO_WAIT));
 	}
 
 }

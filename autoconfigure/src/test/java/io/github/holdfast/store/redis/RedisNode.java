@@ -13,18 +13,13 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.store.Requests;
 import io.github.holdfast.testsupport.RedisConnections;
 import io.github.holdfast.testsupport.RedissonClients;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * An application with its own client of Redis.
- *
- * @param driver the driver, as the backend has one
- * @param backend the backend
- * @param disconnect closes the client
- */
+/** An application with its own client of Redis. */
 record RedisNode(RedisDriver driver, RedisLockBackend backend, Runnable disconnect) implements AutoCloseable {
 
 	static RedisNode lettuce(LettuceConnectionFactory connections) {
@@ -43,7 +38,6 @@ record RedisNode(RedisDriver driver, RedisLockBackend backend, Runnable disconne
 		return lease;
 	}
 
-	/** Acquires a lock on another thread. */
 	FutureTask<LockBackend.@Nullable Lease> waiter(LockRequest request) {
 		return start(() -> this.backend.acquire(request));
 	}
@@ -61,7 +55,7 @@ record RedisNode(RedisDriver driver, RedisLockBackend backend, Runnable disconne
 	}
 
 	static boolean renew(LockBackend.Lease lease) throws Exception {
-		return answer(lease.renew(RedisRequests.LONG));
+		return answer(lease.renew(Requests.LONG));
 	}
 
 	private static boolean answer(CompletionStage<Boolean> stage) throws Exception {

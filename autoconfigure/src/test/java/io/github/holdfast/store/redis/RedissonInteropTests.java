@@ -20,16 +20,14 @@ import org.redisson.api.RedissonClient;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockHolder;
+import io.github.holdfast.store.Requests;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.RedissonClients;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/**
- * A service that uses Redisson without Holdfast, and Holdfast, with their own clients, on
- * locks of the same name.
- */
+/** Redisson without Holdfast, and Holdfast, on locks of the same name. */
 @Timeout(120)
 class RedissonInteropTests {
 
@@ -69,7 +67,7 @@ class RedissonInteropTests {
 				return true;
 			})));
 			threads.add(RedisNode.start(times(() -> {
-				LockBackend.Lease lease = this.node.acquired(RedisRequests.request(this.key, LONG));
+				LockBackend.Lease lease = this.node.acquired(Requests.request(this.key, LONG));
 				increment(counter);
 				return RedisNode.release(lease);
 			})));
@@ -101,7 +99,7 @@ class RedissonInteropTests {
 	@EnumSource
 	void releaseWakesRedisson(RedisClientType client) throws Exception {
 		this.node = client.connect(this.server.port());
-		LockBackend.Lease lease = this.node.acquired(RedisRequests.request(this.key, NO_WAIT));
+		LockBackend.Lease lease = this.node.acquired(Requests.request(this.key, NO_WAIT));
 		assertThat(this.lock.isLocked()).isTrue();
 		assertThat(this.lock.tryLock()).isFalse();
 		FutureTask<Boolean> waiter = RedisNode.start(() -> this.lock.tryLock(LONG.toSeconds(), TimeUnit.SECONDS));
@@ -111,7 +109,7 @@ class RedissonInteropTests {
 		assertThat(RedisNode.release(lease)).isTrue();
 		assertThat(waiter.get(LONG.toSeconds(), TimeUnit.SECONDS)).isTrue();
 		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(LONG.dividedBy(2));
-		assertThat(this.node.backend().acquire(RedisRequests.request(this.key, NO_WAIT))).isNull();
+		assertThat(this.node.backend().acquire(Requests.request(this.key, NO_WAIT))).isNull();
 	}
 
 	@ParameterizedTest
@@ -119,8 +117,8 @@ class RedissonInteropTests {
 	void unlockOfRedissonWakesAWaiter(RedisClientType client) throws Exception {
 		this.node = client.connect(this.server.port());
 		this.lock.lock();
-		assertThat(this.node.backend().acquire(RedisRequests.request(this.key, NO_WAIT))).isNull();
-		FutureTask<LockBackend.Lease> waiter = this.node.waiter(RedisRequests.request(this.key, LONG));
+		assertThat(this.node.backend().acquire(Requests.request(this.key, NO_WAIT))).isNull();
+		FutureTask<LockBackend.Lease> waiter = this.node.waiter(Requests.request(this.key, LONG));
 		awaitSubscribers(1);
 		assertThat(waiter.isDone()).isFalse();
 		this.lock.unlock();
@@ -148,18 +146,18 @@ class RedissonInteropTests {
 	void readLockOfRedissonIsKeptOut(RedisClientType client) throws Exception {
 		this.node = client.connect(this.server.port());
 		RReadWriteLock readWrite = this.service.getReadWriteLock(this.key);
-		LockBackend.Lease lease = this.node.acquired(RedisRequests.request(this.key, NO_WAIT));
+		LockBackend.Lease lease = this.node.acquired(Requests.request(this.key, NO_WAIT));
 		assertThat(readWrite.readLock().tryLock()).isFalse();
 		assertThat(readWrite.writeLock().tryLock()).isFalse();
 		assertThat(RedisNode.release(lease)).isTrue();
-		LockBackend.Lease shared = this.node.acquired(RedisRequests.shared(this.key, NO_WAIT));
+		LockBackend.Lease shared = this.node.acquired(Requests.shared(this.key, NO_WAIT));
 		assertThat(readWrite.readLock().tryLock()).isFalse();
 		assertThat(readWrite.writeLock().tryLock()).isFalse();
 		assertThat(this.lock.tryLock()).isFalse();
 		assertThat(RedisNode.release(shared)).isTrue();
 		assertThat(readWrite.readLock().tryLock()).isTrue();
-		assertThat(this.node.backend().acquire(RedisRequests.request(this.key, NO_WAIT))).isNull();
-		assertThat(this.node.backend().acquire(RedisRequests.shared(this.key, NO_WAIT))).isNull();
+		assertThat(this.node.backend().acquire(Requests.request(this.key, NO_WAIT))).isNull();
+		assertThat(this.node.backend().acquire(Requests.shared(this.key, NO_WAIT))).isNull();
 	}
 
 	@ParameterizedTest
@@ -172,13 +170,13 @@ class RedissonInteropTests {
 		assertThat(holder.description()).contains("Redisson", this.service.getId());
 		assertThat(holder.epoch()).isNull();
 		assertThat(this.node.backend().forceRelease(this.key)).isTrue();
-		this.node.acquired(RedisRequests.request(this.key, NO_WAIT));
+		this.node.acquired(Requests.request(this.key, NO_WAIT));
 	}
 
 	@Test
 	void redissonCannotUnlockALockThatItDoesNotHold() throws Exception {
 		this.node = RedisClientType.LETTUCE.connect(this.server.port());
-		LockBackend.Lease lease = this.node.acquired(RedisRequests.request(this.key, NO_WAIT));
+		LockBackend.Lease lease = this.node.acquired(Requests.request(this.key, NO_WAIT));
 		assertThat(this.lock.isHeldByCurrentThread()).isFalse();
 		assertThat(this.lock.forceUnlock()).isTrue();
 		assertThat(RedisNode.renew(lease)).isFalse();

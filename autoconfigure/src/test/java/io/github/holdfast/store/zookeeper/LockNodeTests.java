@@ -25,10 +25,7 @@ class LockNodeTests {
 		assertThat(queue).containsExactly(new LockNode(shared, true, 7), new LockNode(exclusive, false, 12));
 	}
 
-	/**
-	 * A queue that is never empty for a minute keeps its numbers, and ZooKeeper goes on
-	 * with negative ones after 2^31.
-	 */
+	/** After 2^31, ZooKeeper goes on with negative numbers. */
 	@Test
 	void orderSurvivesTheOverflowOfTheNumbers() {
 		List<LockNode> queue = LockNode.queue(List.of(PROTECTION + "exclusive_-2147483647",

@@ -41,18 +41,14 @@ class ProblemHandler extends ResponseEntityExceptionHandler {
 		return retryLater(HttpStatus.SERVICE_UNAVAILABLE, "busy", "Other requests are changing the same data.");
 	}
 
-	/**
-	 * A lost lock, a deadlock, or a request that was faster.
-	 */
+	/** A lost lock, a deadlock, or a request that was faster. */
 	@ExceptionHandler({ ConcurrencyFailureException.class, DuplicateKeyException.class })
 	ResponseEntity<ProblemDetail> rolledBack(Exception ex) {
 		logger.warn("Rolled back: {}", ex.getMessage());
 		return retryLater(HttpStatus.CONFLICT, "conflict", "Another request came first. Nothing was changed.");
 	}
 
-	/**
-	 * One log line for each of many requests; the stack trace is the same each time.
-	 */
+	/** One log line for each of many requests; the stack trace is the same each time. */
 	@ExceptionHandler({ LockBackendException.class, DataAccessResourceFailureException.class,
 			CannotCreateTransactionException.class })
 	ResponseEntity<ProblemDetail> unavailable(Exception ex) {

@@ -14,11 +14,7 @@ import static io.github.holdfast.sample.wms.Warehouse.atOnce;
 import static io.github.holdfast.sample.wms.Warehouse.line;
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * The jar that profile {@code aot} builds answers the requests of the README in the same
- * way with the beans that were generated ahead of time as with those found at the start,
- * and sells no more than there is.
- */
+/** The jar of profile {@code aot} answers and sells as the other one does. */
 @Timeout(900)
 class AheadOfTimeIT {
 

@@ -10,15 +10,11 @@ import org.springframework.context.ConfigurableApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * The first start of the service, without any profile.
- */
+/** The first start of the service, without any profile. */
 @ExtendWith(OutputCaptureExtension.class)
 class DefaultStartTests {
 
-	/**
-	 * Spring Security is there for tests only, and warns of its user.
-	 */
+	/** Spring Security is there for tests only, and warns of its user. */
 	@Test
 	void warnsOfNothing(CapturedOutput output) {
 		try (ConfigurableApplicationContext service = new SpringApplicationBuilder(WmsApplication.class)

@@ -14,9 +14,7 @@ import org.springframework.test.context.DynamicPropertySource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * The warehouse service on H2, the default.
- */
+/** The warehouse service on H2, the default. */
 class H2WarehouseTests extends WarehouseTests {
 
 	@SuppressWarnings("NullAway.Init")

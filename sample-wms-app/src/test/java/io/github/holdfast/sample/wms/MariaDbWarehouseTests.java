@@ -10,9 +10,6 @@ import org.springframework.test.context.DynamicPropertySource;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.TestDatabase;
 
-/**
- * The warehouse service on MariaDB.
- */
 @ActiveProfiles("mariadb")
 @DirtiesContext
 @Tag("long")

@@ -28,10 +28,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Two nodes of the service confirm 200 orders for 50 items of each SKU, 32 at a time.
- * With locks they confirm 50 of them; without, more.
- */
+/** Two nodes confirm 200 orders for 50 items of each SKU: 50 with locks, more without. */
 @Timeout(600)
 class OversellTests {
 
@@ -78,9 +75,7 @@ class OversellTests {
 		}
 	}
 
-	/**
-	 * Two application contexts on one database: they have nothing in common but that.
-	 */
+	/** Two application contexts on one database: they have nothing in common but that. */
 	private static final class Nodes implements AutoCloseable {
 
 		private final List<ConfigurableApplicationContext> nodes = new ArrayList<>();
@@ -101,11 +96,7 @@ class OversellTests {
 			return nodes;
 		}
 
-		/**
-		 * Confirms all orders of a new customer.
-		 * @param orders the SKUs of the orders, taken in turn
-		 * @return how many were confirmed
-		 */
+		/** Confirms all orders of a new customer, and counts what was confirmed. */
 		long sell(List<List<String>> orders) throws Exception {
 			this.customerNo = "C-" + UUID.randomUUID();
 			for (String sku : orders.get(0)) {

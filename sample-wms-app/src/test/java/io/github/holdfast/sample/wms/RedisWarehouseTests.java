@@ -4,9 +4,6 @@ import org.springframework.context.annotation.Import;
 import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.context.ActiveProfiles;
 
-/**
- * The warehouse service with its locks in Redis.
- */
 @ActiveProfiles("redis")
 @Import(WithRedis.class)
 @DirtiesContext

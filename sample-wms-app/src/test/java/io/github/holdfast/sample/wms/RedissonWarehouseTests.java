@@ -6,9 +6,6 @@ import org.springframework.context.annotation.Import;
 import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.context.ActiveProfiles;
 
-/**
- * The warehouse service with its locks in Redis, through Redisson.
- */
 @ActiveProfiles("redisson")
 @Import(WithRedis.class)
 @DirtiesContext

@@ -17,9 +17,7 @@ import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.client.RestClient;
 
-/**
- * The warehouse service over HTTP, as a customer with its own stock and accounts.
- */
+/** The warehouse service over HTTP, as a customer with its own stock and accounts. */
 final class Warehouse {
 
 	private final String customerNo = "C-" + UUID.randomUUID();
@@ -126,9 +124,7 @@ final class Warehouse {
 				response.getBody());
 	}
 
-	/**
-	 * Makes calls, all of them at once.
-	 */
+	/** Makes calls, all of them at once. */
 	static <T> List<T> atOnce(int calls, IntFunction<T> call) throws Exception {
 		ExecutorService clients = Executors.newFixedThreadPool(calls);
 		try {
@@ -146,22 +142,14 @@ final class Warehouse {
 		}
 	}
 
-	/**
-	 * An answer of the service.
-	 *
-	 * @param status the HTTP status
-	 * @param retryAfter the header, or {@code null}
-	 * @param body the JSON, or {@code null}
-	 */
+	/** An answer of the service, of which the header and the JSON may be missing. */
 	record Answer(int status, String retryAfter, String body) {
 
 		<T> T read(String path) {
 			return JsonPath.read(this.body, path);
 		}
 
-		/**
-		 * The status, and the type of the problem.
-		 */
+		/** The status, and the type of the problem. */
 		String problem() {
 			return this.status + " " + this.<String>read("$.type").replace("urn:problem:wms:", "");
 		}

@@ -20,9 +20,7 @@ import static io.github.holdfast.sample.wms.Warehouse.line;
 import static io.github.holdfast.sample.wms.Warehouse.newId;
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * The warehouse service over HTTP. Subclasses choose the database and the lock store.
- */
+/** The warehouse service over HTTP. Subclasses choose the database and the lock store. */
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
 		properties = { "holdfast.wait-time=30s", "holdfast.locks.stock.wait-time=5s", "wms.stock-report.cron=-",
 				"wms.stock-report.min-hold-time=0s", "wms.sale.concurrency=4",
@@ -173,9 +171,7 @@ abstract class WarehouseTests {
 		assertThat(this.warehouse.balance("A")).isEqualTo(100);
 	}
 
-	/**
-	 * Ten buyers send nine requests each, a third of which are repeats, for 15 items.
-	 */
+	/** Ten buyers send nine requests each, a third of which are repeats, for 15 items. */
 	@Test
 	void flashSaleSellsAllItemsAndNoBuyerGetsMoreThanTheLimit() throws Exception {
 		this.warehouse.receive("HOT", 15);

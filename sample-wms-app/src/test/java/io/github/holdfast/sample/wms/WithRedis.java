@@ -6,9 +6,7 @@ import org.springframework.context.annotation.Bean;
 
 import io.github.holdfast.testsupport.RedisServer;
 
-/**
- * A Redis that starts and ends with the service.
- */
+/** A Redis that starts and ends with the service. */
 @TestConfiguration(proxyBeanMethods = false)
 class WithRedis {
 

@@ -16,10 +16,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 
-/**
- * An application without what other libraries configure. A database and a transaction
- * manager are added where they are wanted.
- */
+/** An application without what other libraries configure. */
 final class BenchmarkApplication {
 
 	private static final String HOLDFAST = "io.github.holdfast.autoconfigure.HoldfastAutoConfiguration";
@@ -47,10 +44,7 @@ final class BenchmarkApplication {
 
 	}
 
-	/**
-	 * The pool of an application that has a database. It tells its size, as that of
-	 * Spring Boot does.
-	 */
+	/** A pool that tells its size, as that of Spring Boot does. */
 	@Configuration(proxyBeanMethods = false)
 	@Import(DataSourcePoolMetadataProvidersConfiguration.class)
 	static class Database {

@@ -31,9 +31,7 @@ import org.springframework.util.Assert;
 
 import io.github.holdfast.DistributedLock;
 
-/**
- * What each layer adds to a call of one thread that nobody else is in the way of.
- */
+/** What each layer adds to a call of one thread that nobody else is in the way of. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -45,9 +43,6 @@ public class CallOverheadBenchmarks {
 
 	private final String[] skus = IntStream.range(0, SKUS).mapToObj("SKU-%05d"::formatted).toArray(String[]::new);
 
-	/**
-	 * What stands between the caller and the method.
-	 */
 	@Param
 	public CallPath path = CallPath.PLAIN;
 
@@ -68,20 +63,14 @@ public class CallOverheadBenchmarks {
 		return this.deducted;
 	}
 
-	/**
-	 * Checks that each call has reached the method.
-	 */
 	@TearDown
 	public void check() {
 		Assert.state(this.deducted == this.calls, () -> this.calls + " calls, but " + this.deducted + " deducted");
 	}
 
-	/**
-	 * What stands between the caller and the method.
-	 */
+	/** What stands between the caller and the method. */
 	public enum CallPath {
 
-		/** Nothing. */
 		PLAIN(Stock::new),
 		/** A proxy with an interceptor that does nothing. */
 		PROXY(CallPath::proxy),
@@ -164,9 +153,7 @@ public class CallOverheadBenchmarks {
 
 	}
 
-	/**
-	 * As Spring Boot's Actuator sets it up.
-	 */
+	/** As Spring Boot's Actuator sets it up. */
 	@Configuration(proxyBeanMethods = false)
 	static class Meters {
 
@@ -180,9 +167,7 @@ public class CallOverheadBenchmarks {
 
 	}
 
-	/**
-	 * As by {@code management.observations.enable.holdfast=false}.
-	 */
+	/** As by {@code management.observations.enable.holdfast=false}. */
 	@Configuration(proxyBeanMethods = false)
 	static class NoMeters {
 

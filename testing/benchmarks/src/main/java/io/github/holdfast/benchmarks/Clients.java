@@ -58,9 +58,7 @@ import org.springframework.util.Assert;
 
 import io.github.holdfast.LockTemplate;
 
-/**
- * The clients of the contenders. The beans are made for those that want them.
- */
+/** The clients of the contenders. The beans are made for those that want them. */
 @Configuration(proxyBeanMethods = false)
 @Lazy
 class Clients {
@@ -99,8 +97,7 @@ class Clients {
 	}
 
 	/**
-	 * With a lease time: without one its locks are never renewed or each starts a thread,
-	 * depending on the executor.
+	 * With a lease time: without one, locks are never renewed or each starts a thread.
 	 */
 	@SuppressWarnings("rawtypes")
 	private static LockClient lock4j(LockExecutor<?> executor, Lock4jProperties properties) {
@@ -126,9 +123,7 @@ class Clients {
 		};
 	}
 
-	/**
-	 * Waits for nobody, so it is tried again and again here.
-	 */
+	/** Waits for nobody, so it is tried again and again here. */
 	static LockClient shedLock(ApplicationContext application) {
 		LockProvider provider = new RedisLockProvider(application.getBean(RedisConnectionFactory.class), "benchmark");
 		return (key, body) -> {
@@ -205,10 +200,7 @@ class Clients {
 		};
 	}
 
-	/**
-	 * The least that a lock in Redis can be: no token, no renewal, no order, and waiters
-	 * that try again after a millisecond.
-	 */
+	/** The least that a lock in Redis can be: no token, no renewal, no order. */
 	static LockClient bareCommands(ConfigurableApplicationContext application) {
 		int port = application.getEnvironment().getRequiredProperty("spring.data.redis.port", Integer.class);
 		RedisClient client = RedisClient.create(RedisURI.create("127.0.0.1", port));
@@ -285,9 +277,7 @@ class Clients {
 		return (key, body) -> body.run();
 	}
 
-	/**
-	 * A lock for each key, which is kept for ever and reaches no other JVM.
-	 */
+	/** A lock for each key, which is kept for ever and reaches no other JVM. */
 	static LockClient reentrantLocks(boolean fair) {
 		Map<String, ReentrantLock> locks = new ConcurrentHashMap<>();
 		return LockClient.of((key) -> locks.computeIfAbsent(key, (k) -> new ReentrantLock(fair)));
@@ -297,10 +287,7 @@ class Clients {
 		application.addApplicationListener((ApplicationListener<ContextClosedEvent>) (event) -> end.run());
 	}
 
-	/**
-	 * No lock but that of a row of a table of locks, which is inserted at the first use
-	 * of its key.
-	 */
+	/** The lock of a row in a table of locks, which is inserted at its first use. */
 	private static final class Row implements LockClient {
 
 		private final Set<String> known = ConcurrentHashMap.newKeySet();

@@ -9,9 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.ConfigurableApplicationContext;
 
-/**
- * A way to lock, with its defaults.
- */
+/** A way to lock, with its defaults. */
 public enum Contender {
 
 	HOLDFAST_REDIS("Holdfast `redis`", Reach.ALL_JVMS, Store.REDIS, "holdfast.backend=redis",
@@ -81,9 +79,6 @@ public enum Contender {
 		this.properties = List.of(properties);
 	}
 
-	/**
-	 * How it is called in tables, in Markdown.
-	 */
 	public String title() {
 		return this.title;
 	}
@@ -96,16 +91,10 @@ public enum Contender {
 		return name().startsWith("HOLDFAST");
 	}
 
-	/**
-	 * Where it keeps its locks.
-	 */
 	public Set<Store> stores() {
 		return (this.store != null) ? Set.of(this.store) : Set.of();
 	}
 
-	/**
-	 * Start an application with it.
-	 */
 	public ConfigurableApplicationContext start(boolean transactions, List<String> stores) {
 		List<Class<?>> beans = new ArrayList<>(List.of(Clients.class, Transactions.class));
 		List<String> properties = new ArrayList<>(stores);
@@ -125,22 +114,15 @@ public enum Contender {
 		return BenchmarkApplication.start(isHoldfast(), beans, properties);
 	}
 
-	/**
-	 * Its client in an application that was started with it, for all threads.
-	 */
+	/** Its client in an application that was started with it, for all threads. */
 	public LockClient client(ConfigurableApplicationContext application) {
 		return this.client.apply(application);
 	}
 
-	/**
-	 * What a lock locks out.
-	 */
+	/** What a lock locks out. */
 	public enum Reach {
 
-		/** Threads of all JVMs. */
-		ALL_JVMS,
-		/** Threads of one JVM. */
-		ONE_JVM,
+		ALL_JVMS, ONE_JVM,
 		/** Transactions, so that there must be one. */
 		TRANSACTIONS,
 		/** Nothing, for those who want different keys anyway. */

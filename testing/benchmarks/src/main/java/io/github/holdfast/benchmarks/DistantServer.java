@@ -109,12 +109,7 @@ final class DistantServer implements AutoCloseable {
 		this.listener.close();
 	}
 
-	/**
-	 * What is on its way.
-	 *
-	 * @param bytes nothing at the end
-	 * @param sentAt when it was sent
-	 */
+	/** What is on its way: no bytes at the end. */
 	private record Message(byte[] bytes, long sentAt) {
 
 	}

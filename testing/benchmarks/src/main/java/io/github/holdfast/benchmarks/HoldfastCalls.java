@@ -4,9 +4,7 @@ import org.springframework.transaction.annotation.Transactional;
 
 import io.github.holdfast.DistributedLock;
 
-/**
- * Methods with a lock and a transaction, as an application has them.
- */
+/** Methods with a lock and a transaction, as an application has them. */
 class HoldfastCalls implements LockClient {
 
 	@Override

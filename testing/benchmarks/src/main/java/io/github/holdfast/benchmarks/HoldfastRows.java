@@ -25,9 +25,6 @@ public final class HoldfastRows {
 		this.postgres = postgres;
 	}
 
-	/**
-	 * Create the table.
-	 */
 	public static HoldfastRows create(JdbcTemplate jdbc) {
 		String product = jdbc
 			.execute((ConnectionCallback<String>) (connection) -> connection.getMetaData().getDatabaseProductName());
@@ -54,10 +51,7 @@ public final class HoldfastRows {
 		return owner;
 	}
 
-	/**
-	 * Ask before the commit whether the row is still locked. PostgreSQL commits nothing
-	 * if it is not.
-	 */
+	/** Asks before the commit whether the row is still locked. */
 	public void ask(String key, long owner) {
 		Assert.state(this.postgres || !this.jdbc
 			.queryForList("SELECT 1 FROM holdfast_lock WHERE lock_key = ? AND owner = ?", Integer.class, id(key), owner)

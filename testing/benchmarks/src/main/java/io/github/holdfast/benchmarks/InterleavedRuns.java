@@ -31,9 +31,6 @@ public final class InterleavedRuns {
 	private InterleavedRuns() {
 	}
 
-	/**
-	 * Run benchmarks.
-	 */
 	public static void main(String[] args) throws CommandLineOptionException, RunnerException, IOException {
 		CommandLineOptions commandLine = new CommandLineOptions(args);
 		if (commandLine.shouldHelp()) {

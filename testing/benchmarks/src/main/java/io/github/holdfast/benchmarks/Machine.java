@@ -9,9 +9,7 @@ import java.util.stream.Stream;
 
 import com.sun.management.OperatingSystemMXBean;
 
-/**
- * Describes what the measurements ran on.
- */
+/** Describes what the measurements ran on. */
 public final class Machine {
 
 	private static final OperatingSystemMXBean SYSTEM = ManagementFactory
@@ -20,9 +18,6 @@ public final class Machine {
 	private Machine() {
 	}
 
-	/**
-	 * Returns a sentence about the machine, the operating system and the JVM.
-	 */
 	public static String description() {
 		return String.format(Locale.ROOT, "%d processors (%s), %d GB, %s %s, %s %s", SYSTEM.getAvailableProcessors(),
 				processor(), SYSTEM.getTotalMemorySize() >> 30, SYSTEM.getName(), SYSTEM.getVersion(),

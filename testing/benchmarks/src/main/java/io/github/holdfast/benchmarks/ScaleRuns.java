@@ -28,10 +28,7 @@ import org.springframework.util.ReflectionUtils;
 
 import io.github.holdfast.store.jdbc.JdbcLockPurge;
 
-/**
- * Many keys, many callers of one key, and a lock table with many rows: rates, and what
- * grows. Each part fails if an update is lost.
- */
+/** Many keys, many callers of one key, and a large lock table: rates, and what grows. */
 public final class ScaleRuns {
 
 	private static final int THREADS = 16;
@@ -47,9 +44,6 @@ public final class ScaleRuns {
 		this.stores.add(Store.JDBC_URL + "=${" + Store.POSTGRESQL_JDBC_URL + "}");
 	}
 
-	/**
-	 * Measure, and print.
-	 */
 	public static void main(String[] args) {
 		SimpleCommandLinePropertySource options = new SimpleCommandLinePropertySource(args);
 		int keys = number(options, "keys", 1_000_000);
@@ -81,9 +75,7 @@ public final class ScaleRuns {
 		System.out.println(String.format(Locale.ROOT, text, values));
 	}
 
-	/**
-	 * Each key is locked once, as if each order had one of its own.
-	 */
+	/** Each key is locked once, as if each order had one of its own. */
 	private void keys(Contender contender, int keys) {
 		try (ConfigurableApplicationContext application = contender.start(true, this.stores)) {
 			Calls calls = new Calls(contender, application);
@@ -103,9 +95,7 @@ public final class ScaleRuns {
 		}
 	}
 
-	/**
-	 * Virtual threads, all of which want one key at once.
-	 */
+	/** Virtual threads, all of which want one key at once. */
 	private void callers(Contender contender, int callers) {
 		try (ConfigurableApplicationContext application = contender.start(true, this.stores)) {
 			Calls calls = new Calls(contender, application);
@@ -131,18 +121,14 @@ public final class ScaleRuns {
 		}
 	}
 
-	/**
-	 * From Java 21 on.
-	 */
+	/** From Java 21 on. */
 	private static Executor virtualThreads() {
 		var method = ReflectionUtils.findMethod(Executors.class, "newVirtualThreadPerTaskExecutor");
 		Assert.state(method != null, "Virtual threads need Java 21: run this with a later one, or with --callers=0");
 		return (ExecutorService) ReflectionUtils.invokeMethod(method, null);
 	}
 
-	/**
-	 * A lock table with many rows that nobody has used for long.
-	 */
+	/** A lock table with many rows that nobody has used for long. */
 	private void rows(int rows) {
 		try (ConfigurableApplicationContext application = Contender.HOLDFAST_JDBC.start(true, this.stores)) {
 			Calls calls = new Calls(Contender.HOLDFAST_JDBC, application);
@@ -190,9 +176,6 @@ public final class ScaleRuns {
 		return runtime.totalMemory() - runtime.freeMemory();
 	}
 
-	/**
-	 * The locked method of an application.
-	 */
 	private static final class Calls {
 
 		private final ConfigurableApplicationContext application;
@@ -211,19 +194,13 @@ public final class ScaleRuns {
 			this.client.runInTransaction(key, this.transactions, body);
 		}
 
-		/**
-		 * Calls for some time.
-		 * @return calls per second
-		 */
+		/** Calls per second. */
 		double run(Duration time, LongFunction<String> key) {
 			long end = System.nanoTime() + time.toNanos();
 			return run((number) -> System.nanoTime() < end, key);
 		}
 
-		/**
-		 * Calls by all threads as long as it is wanted.
-		 * @return calls per second
-		 */
+		/** Calls per second, by all threads as long as it is wanted. */
 		double run(LongPredicate wanted, LongFunction<String> key) {
 			LongAdder calls = new LongAdder();
 			LongAdder begun = new LongAdder();
@@ -239,9 +216,7 @@ public final class ScaleRuns {
 			return calls.sum() / ((System.nanoTime() - begin) / 1e9);
 		}
 
-		/**
-		 * What there is in the store, and how large it is.
-		 */
+		/** What there is in the store, and how large it is. */
 		String stored(Contender contender) {
 			if (contender == Contender.HOLDFAST_REDIS) {
 				return this.application.getBean(StringRedisTemplate.class)

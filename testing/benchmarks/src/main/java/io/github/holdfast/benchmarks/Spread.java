@@ -4,18 +4,9 @@ import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/**
- * What a value was in several rounds.
- *
- * @param median the middle, or that between the two in the middle
- * @param smallest the smallest
- * @param largest the largest
- */
+/** What a value was in several rounds. The median may lie between two of them. */
 public record Spread(double median, double smallest, double largest) {
 
-	/**
-	 * Returns the spread of some values.
-	 */
 	public static Spread of(List<Double> values) {
 		List<Double> sorted = values.stream().sorted().toList();
 		int middle = sorted.size() / 2;
@@ -24,10 +15,7 @@ public record Spread(double median, double smallest, double largest) {
 		return new Spread(median, Collections.min(values), Collections.max(values));
 	}
 
-	/**
-	 * Returns the spread of the ratios within each round, as a machine's load differs
-	 * from round to round.
-	 */
+	/** The spread of the ratios within each round, as the load differs between them. */
 	public static Spread ofRatios(List<Double> values, List<Double> others) {
 		return of(IntStream.range(0, values.size()).mapToObj((i) -> values.get(i) / others.get(i)).toList());
 	}

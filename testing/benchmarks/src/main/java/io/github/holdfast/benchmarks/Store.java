@@ -16,12 +16,9 @@ import redis.embedded.RedisServer;
 
 import org.springframework.util.FileSystemUtils;
 
-/**
- * A server that locks or data are kept in, with its data in a temporary folder.
- */
+/** A server that locks or data are kept in, with its data in a temporary folder. */
 public enum Store {
 
-	/** Redis, which keeps nothing on disk. */
 	REDIS {
 
 		@Override
@@ -39,7 +36,6 @@ public enum Store {
 
 	},
 
-	/** MariaDB, with its defaults. */
 	MARIADB {
 
 		@Override
@@ -87,7 +83,6 @@ public enum Store {
 
 	},
 
-	/** ZooKeeper, one node. */
 	ZOOKEEPER {
 
 		@Override
@@ -99,10 +94,8 @@ public enum Store {
 
 	};
 
-	/** The property that tells the pool of an application where MariaDB is. */
 	public static final String JDBC_URL = "spring.datasource.hikari.jdbc-url";
 
-	/** The property that tells where PostgreSQL is. */
 	public static final String POSTGRESQL_JDBC_URL = "benchmark.postgresql-jdbc-url";
 
 	abstract Server start(Path folder) throws Exception;
@@ -122,13 +115,7 @@ public enum Store {
 		}
 	}
 
-	/**
-	 * A server that runs.
-	 *
-	 * @param port where it listens
-	 * @param property how applications find it at some port
-	 * @param stop stops it
-	 */
+	/** A server that runs, and how applications find it at some port. */
 	record Server(int port, IntFunction<String> property, AutoCloseable stop) {
 
 	}

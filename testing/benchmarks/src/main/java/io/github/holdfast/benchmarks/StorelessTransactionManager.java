@@ -4,9 +4,7 @@ import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.DefaultTransactionStatus;
 
-/**
- * Does everything that Spring does around a transaction, and no I/O.
- */
+/** Does everything that Spring does around a transaction, and no I/O. */
 public class StorelessTransactionManager extends AbstractPlatformTransactionManager {
 
 	private static final long serialVersionUID = 1L;

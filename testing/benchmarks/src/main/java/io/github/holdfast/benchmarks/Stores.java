@@ -7,9 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/**
- * The servers that run.
- */
 public final class Stores implements AutoCloseable {
 
 	private final Map<Store, Store.Server> servers = new EnumMap<>(Store.class);
@@ -34,9 +31,7 @@ public final class Stores implements AutoCloseable {
 		return this.servers.values().stream().map((server) -> server.property().apply(server.port())).toList();
 	}
 
-	/**
-	 * How applications find the servers as if these were on other machines.
-	 */
+	/** How applications find the servers as if these were on other machines. */
 	public List<String> distantProperties(Duration messageTime) throws IOException {
 		for (Map.Entry<Store, Store.Server> server : this.servers.entrySet()) {
 			if (!this.distant.containsKey(server.getKey())) {

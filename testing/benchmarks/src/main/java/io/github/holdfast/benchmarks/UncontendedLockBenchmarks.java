@@ -29,10 +29,7 @@ import org.openjdk.jmh.infra.ThreadParams;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.util.Assert;
 
-/**
- * Locks that nobody else wants. Each thread takes its own keys in turn, as an application
- * seldom locks the same one twice in a row.
- */
+/** Locks that nobody else wants. Each thread takes its own keys in turn. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.SECONDS)
@@ -47,9 +44,6 @@ public class UncontendedLockBenchmarks {
 	/** Nothing is sent any more when nothing came for this time. */
 	private static final int QUIET_MILLIS = 200;
 
-	/**
-	 * The way to lock.
-	 */
 	@Param({ "HOLDFAST_REDIS", "HOLDFAST_REDIS_TEMPLATE", "HOLDFAST_REDISSON", "HOLDFAST_JDBC", "HOLDFAST_ZOOKEEPER",
 			"HOLDFAST_LOCAL", "REDISSON", "LOCK4J_REDISSON", "LOCK4J_REDIS_TEMPLATE", "SHEDLOCK",
 			"SPRING_INTEGRATION_REDIS", "SPRING_INTEGRATION_REDIS_SPIN", "SPRING_INTEGRATION_JDBC", "CURATOR",
@@ -64,9 +58,7 @@ public class UncontendedLockBenchmarks {
 
 	private int counter;
 
-	/**
-	 * Starts the store, checks the locks, and counts what a call sends to Redis.
-	 */
+	/** Starts the store, checks the locks, and counts what a call sends to Redis. */
 	@Setup
 	public void open() throws IOException {
 		this.stores = Stores.start(this.lock.stores());
@@ -91,9 +83,7 @@ public class UncontendedLockBenchmarks {
 		}
 	}
 
-	/**
-	 * What clients send to Redis in some turns, without what scripts do there.
-	 */
+	/** What clients send to Redis in some turns, without what scripts do there. */
 	private int commands(int port) throws IOException {
 		try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
 			BufferedReader lines = new BufferedReader(
@@ -125,27 +115,18 @@ public class UncontendedLockBenchmarks {
 		}
 	}
 
-	/**
-	 * One call, while there is no other.
-	 */
 	@Benchmark
 	@Threads(1)
 	public void oneThread(Caller caller) {
 		caller.call();
 	}
 
-	/**
-	 * One call, beside those of other threads for other keys.
-	 */
 	@Benchmark
 	@Threads(16)
 	public void distinctKeys(Caller caller) {
 		caller.call();
 	}
 
-	/**
-	 * One thread.
-	 */
 	@State(Scope.Thread)
 	public static class Caller {
 
@@ -157,9 +138,6 @@ public class UncontendedLockBenchmarks {
 
 		private long calls;
 
-		/**
-		 * Chooses the keys.
-		 */
 		@Setup
 		public void begin(UncontendedLockBenchmarks benchmark, ThreadParams thread) {
 			String prefix = "inventory:SKU-" + thread.getThreadIndex() + "-";
@@ -172,9 +150,6 @@ public class UncontendedLockBenchmarks {
 			this.client.run(this.keys[key], () -> this.counters[key]++);
 		}
 
-		/**
-		 * Checks that each call has counted.
-		 */
 		@TearDown
 		public void check() {
 			for (int key = 0; key < KEYS; key++) {

@@ -44,9 +44,6 @@ record Accounts(JdbcTemplate jdbc) {
 		return (version != null) ? version : -1;
 	}
 
-	/**
-	 * Writes the version of the account, and the sale.
-	 */
 	void write(Sale sale) {
 		if (hasRow(sale.account)) {
 			this.jdbc.update("UPDATE account SET version = ? WHERE id = ?", sale.version, sale.account);
@@ -55,18 +52,14 @@ record Accounts(JdbcTemplate jdbc) {
 				sale.version, sale.token, sale.id);
 	}
 
-	/**
-	 * Locks two rows one after the other, in an order that others do not keep.
-	 */
+	/** Locks two rows one after the other, in an order that others do not keep. */
 	void cross(int first) {
 		for (int id : new int[] { first, 1 - first }) {
 			this.jdbc.update("UPDATE crossing SET visits = visits + 1 WHERE id = ?", id);
 		}
 	}
 
-	/**
-	 * All sales that were committed, by account and in the order of their versions.
-	 */
+	/** All sales that were committed, by account and in the order of their versions. */
 	Map<String, List<Sale>> sales() {
 		Map<String, List<Sale>> sales = new TreeMap<>();
 		this.jdbc.query("SELECT account, version, token, id FROM sale ORDER BY account, version", (rs) -> {
@@ -76,14 +69,9 @@ record Accounts(JdbcTemplate jdbc) {
 		return sales;
 	}
 
-	/**
-	 * A sale: what it wrote, and the token of its lock.
-	 */
+	/** A sale: what it wrote, and the token of its lock. */
 	record Sale(String account, long version, @Nullable Long token, String id) {
 
-		/**
-		 * Whether a transaction inside of another one made it.
-		 */
 		boolean isInner() {
 			return this.id.endsWith(INNER);
 		}

@@ -5,10 +5,7 @@ import java.util.Set;
 
 import io.github.holdfast.chaos.Fault.Kind;
 
-/**
- * Where the locks of a run are kept: in the database, where transactions take them
- * themselves if they can; there as leases only; or in Redis.
- */
+/** Where locks are: in the database, as transactions or leases only, or in Redis. */
 enum Backend {
 
 	JDBC("jdbc", Kind.FORGET, Kind.CLOCK_JUMP),
@@ -27,9 +24,6 @@ enum Backend {
 		this.storeFaults = Set.of(storeFaults);
 	}
 
-	/**
-	 * The properties of a node.
-	 */
 	List<String> properties() {
 		return List.of("holdfast.backend=" + this.property,
 				"holdfast.jdbc.mode=" + ((this == JDBC_LEASE) ? "lease" : "transaction"));

@@ -11,9 +11,7 @@ import java.util.List;
 record Call(String id, Step.Kind kind, int node, long started, long ended, Ending ending, int runs, List<Touch> touches,
 		List<Hold> holds, String left, String detail) {
 
-	/**
-	 * The time for which a body ran under a lock.
-	 */
+	/** The time for which a body ran under a lock. */
 	record Hold(String key, long from, long to) {
 
 	}

@@ -13,9 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-/**
- * Notes what happens in one call, on its thread.
- */
+/** Notes what happens in one call, on its thread. */
 final class CallRecorder {
 
 	private final String id;
@@ -54,9 +52,7 @@ final class CallRecorder {
 		return this.step;
 	}
 
-	/**
-	 * Runs the code that is protected by the locks that are held now.
-	 */
+	/** Runs the code that is protected by the locks that are held now. */
 	void underLock(Runnable body) {
 		this.runs++;
 		this.finished = false;
@@ -66,9 +62,6 @@ final class CallRecorder {
 		finished();
 	}
 
-	/**
-	 * Runs code under a lock in which it takes another one.
-	 */
 	void underOuterLock(Runnable code) {
 		LockContext lock = (this.step.kind() != Step.Kind.OPTIMISTIC) ? LockContext.current().orElse(null) : null;
 		if (lock == null) {
@@ -113,18 +106,14 @@ final class CallRecorder {
 		}
 	}
 
-	/**
-	 * Runs code whose changes are taken back to a savepoint.
-	 */
+	/** Runs code whose changes are taken back to a savepoint. */
 	void takenBack(Runnable code) {
 		int first = this.touches.size();
 		code.run();
 		decide(first, Touch.Fate.ROLLED_BACK);
 	}
 
-	/**
-	 * The code in a transaction has come to its end: what fails now is the COMMIT.
-	 */
+	/** The code in a transaction has come to its end: what fails now is the COMMIT. */
 	void finished() {
 		this.finished = true;
 		for (int i = this.decided.nextClearBit(0); i < this.touches.size(); i = this.decided.nextClearBit(i + 1)) {
@@ -161,10 +150,7 @@ final class CallRecorder {
 		}
 	}
 
-	/**
-	 * Works for a while. A call that is interrupted late then writes, commits and gives
-	 * its lock back on a thread that is interrupted.
-	 */
+	/** Works for a while. A call that is interrupted late goes on interrupted. */
 	void think() {
 		try {
 			TimeUnit.MILLISECONDS.sleep(this.step.think());
@@ -178,9 +164,7 @@ final class CallRecorder {
 		}
 	}
 
-	/**
-	 * The call has ended, and has thrown that or nothing.
-	 */
+	/** The call has ended, and has thrown that or nothing. */
 	Call end(@Nullable Throwable failure) {
 		long ended = System.nanoTime();
 		Ending ending = Ending.of(failure, this.finished);

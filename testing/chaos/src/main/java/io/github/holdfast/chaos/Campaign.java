@@ -32,9 +32,7 @@ final class Campaign {
 
 	private final List<String> found = new ArrayList<>();
 
-	/**
-	 * Runs some rounds, writes a report after each run, and returns what was found.
-	 */
+	/** Runs some rounds, writes a report after each run, and returns what was found. */
 	List<String> run(long seed, int rounds, int lanes, Duration duration) throws InterruptedException {
 		List<Callable<Void>> runs = new ArrayList<>();
 		for (int round = 0; round < rounds; round++) {
@@ -44,9 +42,6 @@ final class Campaign {
 		return this.found;
 	}
 
-	/**
-	 * Does several things, some at the same time.
-	 */
 	static <T> List<T> inLanes(int lanes, List<Callable<T>> tasks) throws InterruptedException {
 		ExecutorService threads = Executors.newFixedThreadPool(lanes);
 		try {

@@ -12,15 +12,12 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
-/**
- * Looks for broken promises in what is left of a run.
- */
+/** Looks for broken promises in what is left of a run. */
 final class Checker {
 
 	private static final Set<Ending> LOSSES = EnumSet.of(Ending.LOST, Ending.OVERLAP, Ending.BACKEND_ERROR,
 			Ending.OUTCOME_UNKNOWN, Ending.DATABASE_ERROR);
 
-	/** The machine may be busy with other things. */
 	private static final int MARGIN = 10_000;
 
 	private final Run.History history;
@@ -45,9 +42,7 @@ final class Checker {
 		}));
 	}
 
-	/**
-	 * All violations, whatever the level of the run promises.
-	 */
+	/** All violations, whatever the level of the run promises. */
 	static List<Violation> check(Run.History history) {
 		Checker checker = new Checker(history);
 		history.sales().values().forEach(checker::checkVersions);
@@ -118,8 +113,7 @@ final class Checker {
 	}
 
 	/**
-	 * A transaction that has read and committed has seen all that earlier holders have
-	 * committed.
+	 * A transaction that has read and committed has seen what earlier holders committed.
 	 */
 	private void checkReads() {
 		Map<String, TreeMap<Long, Accounts.Sale>> newestByToken = new HashMap<>();
@@ -205,10 +199,7 @@ final class Checker {
 		});
 	}
 
-	/**
-	 * After the faults, a lock is free when the lease of a dead holder is over. A caller
-	 * may wait once for an answer that does not come.
-	 */
+	/** After the faults, a lock is free when the lease of a dead holder is over. */
 	private void checkEnd() {
 		int freeAfter = this.history.freeAfter();
 		int limit = (this.calm ? 0 : this.plan.leaseTime()) + MARGIN + Servers.MAX_ANSWER_TIME;

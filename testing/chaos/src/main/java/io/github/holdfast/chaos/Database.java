@@ -31,7 +31,6 @@ enum Database {
 
 	private final String settings;
 
-	/** Looks for sessions to end. */
 	final String sessions;
 
 	/** Those only that are idle. */
@@ -53,17 +52,11 @@ enum Database {
 		return this.server.newRemoteDatabase();
 	}
 
-	/**
-	 * The script that creates the table of the locks.
-	 */
 	String schema() {
 		return "io/github/holdfast/jdbc/schema-" + this.script + ".sql";
 	}
 
-	/**
-	 * How a node connects through its proxy. A statement that waits for an answer which
-	 * never comes fails eventually, as it should in any application.
-	 */
+	/** How a node connects through its proxy, without waiting for ever for an answer. */
 	DatabaseAccess through(int port, DatabaseAccess access, Isolation isolation) {
 		String url = access.onPort(port).impatient().url() + this.settings;
 		if (this == CONNECTOR_J) {
@@ -76,9 +69,6 @@ enum Database {
 		return new DatabaseAccess(url, access.user(), access.password());
 	}
 
-	/**
-	 * Whether a proxy recognizes a COMMIT among its bytes.
-	 */
 	boolean suffers(Fault.Kind fault) {
 		return this != H2 || !fault.needsCommit();
 	}

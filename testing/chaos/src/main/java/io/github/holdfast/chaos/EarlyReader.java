@@ -21,9 +21,7 @@ final class EarlyReader implements TransactionExecutionListener {
 		this.accounts = accounts;
 	}
 
-	/**
-	 * Reads the account of a call in the transactions that begin in some code.
-	 */
+	/** Reads the account of a call in the transactions that begin in some code. */
 	void during(CallRecorder call, Runnable code) {
 		this.call.set(call);
 		try {

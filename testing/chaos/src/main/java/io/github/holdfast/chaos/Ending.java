@@ -49,10 +49,7 @@ enum Ending {
 		this.exceptions = List.of(exceptions);
 	}
 
-	/**
-	 * Classifies what a call, or a transaction of it, has thrown, if it has, and whether
-	 * the code inside of the transaction had come to its end.
-	 */
+	/** What a call or a transaction has thrown, if it has, before or after its code. */
 	static Ending of(@Nullable Throwable failure, boolean finished) {
 		Ending ending = Stream.of(values())
 			.filter((it) -> it.exceptions.stream().anyMatch((type) -> type.isInstance(failure)))
@@ -61,9 +58,6 @@ enum Ending {
 		return (ending == DATABASE_ERROR && finished) ? OUTCOME_UNKNOWN : ending;
 	}
 
-	/**
-	 * The exception that business methods throw by themselves.
-	 */
 	@SuppressWarnings("serial")
 	static final class RefusedException extends RuntimeException {
 

@@ -12,9 +12,7 @@ import org.springframework.orm.jpa.EntityManagerFactoryUtils;
 import org.springframework.orm.jpa.EntityManagerHolder;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-/**
- * Reads and writes {@link Accounts} as entities without {@code @Version}.
- */
+/** Reads and writes {@link Accounts} as entities without {@code @Version}. */
 record Entities(EntityManagerFactory factory, EntityManager entities) {
 
 	long read(String account) {
@@ -40,10 +38,7 @@ record Entities(EntityManagerFactory factory, EntityManager entities) {
 		this.entities.persist(stored);
 	}
 
-	/**
-	 * Runs something as Spring runs a web request: in one persistence context, which has
-	 * already read the account.
-	 */
+	/** Runs something as Spring runs a web request which has already read the account. */
 	void inView(String account, Runnable request) {
 		EntityManager view = this.factory.createEntityManager();
 		TransactionSynchronizationManager.bindResource(this.factory, new EntityManagerHolder(view));

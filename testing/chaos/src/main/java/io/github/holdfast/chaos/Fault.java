@@ -6,30 +6,19 @@ import java.util.Set;
 import io.github.holdfast.testsupport.FaultProxy;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Something that goes wrong at some time for some time, in milliseconds. The node has no
- * meaning at servers.
- */
+/** Something that goes wrong at some time for some time, in milliseconds. */
 record Fault(int at, Kind kind, Place place, int node, int millis) {
 
-	/**
-	 * Faults of one lane come one after the other.
-	 */
+	/** Faults of one lane come one after the other. */
 	String lane() {
 		return this.place.name() + this.node;
 	}
 
-	/**
-	 * Where faults happen: in the process of a node, between it and a server, or in the
-	 * server that keeps the locks or the data.
-	 */
+	/** Where faults happen: in a node, between it and a server, or in a server. */
 	enum Place {
 
 		NODE, STORE_NETWORK, DATABASE_NETWORK, STORE, DATABASE;
 
-		/**
-		 * Whether each node has one.
-		 */
 		boolean isOfNodes() {
 			return this != STORE && this != DATABASE;
 		}
@@ -58,7 +47,6 @@ record Fault(int at, Kind kind, Place place, int node, int millis) {
 
 		private static final Set<Kind> LASTING = EnumSet.of(PAUSE, KILL, DELAY, CLOCK_JUMP, CLIENT_PAUSE, PROMOTION);
 
-		/** What a proxy does. */
 		final FaultProxy.@Nullable Fault network;
 
 		private final Set<Place> places;
@@ -80,16 +68,11 @@ record Fault(int at, Kind kind, Place place, int node, int millis) {
 			return this.places.contains(place);
 		}
 
-		/**
-		 * Whether it happens to COMMITs only, of which there may be none.
-		 */
+		/** Whether it happens to COMMITs only, of which there may be none. */
 		boolean needsCommit() {
 			return this == COMMIT_REPLY_LOST || this == COMMIT_LATE;
 		}
 
-		/**
-		 * Whether it lasts for some time.
-		 */
 		boolean lasts() {
 			return this.network != null || LASTING.contains(this);
 		}

@@ -30,10 +30,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/**
- * A node: runs its programs again and again, from {@code GO} to {@code STOP} on its
- * standard input, and then looks whether the locks are free when it is asked to.
- */
+/** A node: runs its programs from {@code GO} to {@code STOP}, then probes the locks. */
 final class Holder {
 
 	static final Duration WAIT_TIME = Duration.ofSeconds(2);
@@ -77,10 +74,7 @@ final class Holder {
 		this.transaction = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
 	}
 
-	/**
-	 * Waits for nodes to be, one after the other. A process that has been one before is
-	 * much faster.
-	 */
+	/** Waits for nodes to be, one after the other, as a process gets faster. */
 	public static void main(String[] args) throws IOException {
 		BufferedReader orders = new BufferedReader(new InputStreamReader(System.in));
 		for (String order = orders.readLine(); order != null; order = orders.readLine()) {
@@ -168,9 +162,7 @@ final class Holder {
 		}
 	}
 
-	/**
-	 * What is left when no call is.
-	 */
+	/** What is left when no call is. */
 	private List<String> leftovers() throws SQLException {
 		List<String> left = new ArrayList<>();
 		HikariDataSource pool = this.context.getBean(DataSource.class).unwrap(HikariDataSource.class);
@@ -193,9 +185,7 @@ final class Holder {
 		}
 	}
 
-	/**
-	 * Makes a call and writes it down. Callers rest before they try again.
-	 */
+	/** Makes a call and writes it down. Callers rest before they try again. */
 	private boolean record(CallRecorder call, Runnable code) {
 		Throwable failure = null;
 		try {
@@ -269,9 +259,7 @@ final class Holder {
 		}));
 	}
 
-	/**
-	 * Runs a body in a transaction: in an annotated method, or under a template.
-	 */
+	/** Runs a body in a transaction: in an annotated method, or under a template. */
 	private void either(Step step, CallRecorder call, Runnable body) {
 		if (step.isVariant()) {
 			this.locks.run(step.key(), () -> call.underLock(() -> inTransaction(call, body)));
@@ -293,9 +281,7 @@ final class Holder {
 		sellInTransaction(step.key(), call);
 	}
 
-	/**
-	 * Reads with or without a transaction, and writes in another one.
-	 */
+	/** Reads with or without a transaction, and writes in another one. */
 	private void readAndSell(Step step, CallRecorder call) {
 		String key = step.key();
 		Accounts accounts = this.context.getBean(Accounts.class);
@@ -307,10 +293,7 @@ final class Holder {
 		inTransaction(call, () -> this.shop.write(key, key, version, call));
 	}
 
-	/**
-	 * Takes the locks of this key and of the next one, in the order in which all calls
-	 * take them.
-	 */
+	/** Takes this lock and the next one, in the order in which all calls take them. */
 	private void nested(String key, CallRecorder call) {
 		int next = PlanSource.KEYS.indexOf(key) + 1;
 		if (next == PlanSource.KEYS.size()) {
@@ -339,9 +322,7 @@ final class Holder {
 		}
 	}
 
-	/**
-	 * Takes each lock once, and sells under it. Says how long that took from now on.
-	 */
+	/** Takes each lock once, and sells under it. Says how long that took from now on. */
 	private void probe() {
 		long started = System.nanoTime();
 		LockTemplate patient = this.locks.withWaitTime(PROBE_TIME);
@@ -358,10 +339,7 @@ final class Holder {
 			.println("FREE " + (busy.isEmpty() ? TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - started) : -1));
 	}
 
-	/**
-	 * The order to be a node: its name and number, where the plan is and its journal will
-	 * be, and its servers.
-	 */
+	/** The order to be a node: name, number, folder and servers. */
 	record Place(String name, int node, String directory, DatabaseAccess database, int store) {
 
 	}

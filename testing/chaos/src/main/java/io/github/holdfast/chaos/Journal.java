@@ -11,10 +11,7 @@ import java.util.stream.Stream;
 
 import tools.jackson.databind.json.JsonMapper;
 
-/**
- * The calls of one process in a file, which is there when the process is killed. Safe for
- * use by many threads.
- */
+/** The calls of one process, in a file that outlives it. Safe for many threads. */
 record Journal(Path file) {
 
 	static final JsonMapper JSON = new JsonMapper();
@@ -29,9 +26,6 @@ record Journal(Path file) {
 		}
 	}
 
-	/**
-	 * Reads the calls of all processes whose files are in a directory.
-	 */
 	static List<Call> readAll(Path directory) {
 		List<Call> calls = new ArrayList<>();
 		try (Stream<Path> files = Files.list(directory)) {

@@ -23,7 +23,6 @@ import org.springframework.util.FileSystemUtils;
  */
 final class Machine {
 
-	/** The name of the file of the plan. */
 	static final String PLAN = "plan";
 
 	/** After a clock has come back, what was written before lasts longer. */
@@ -82,9 +81,7 @@ final class Machine {
 		}
 	}
 
-	/**
-	 * What is still left after the time in which everything ends by itself.
-	 */
+	/** What is still left after the time in which everything ends by itself. */
 	private static List<String> leftovers(Plan plan, Servers servers, List<Node> nodes) throws InterruptedException {
 		long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(2L * plan.leaseTime()) + REST_TIME.toNanos();
 		while (true) {
@@ -99,9 +96,7 @@ final class Machine {
 		}
 	}
 
-	/**
-	 * Faults of one lane come one after the other, those of several at the same time.
-	 */
+	/** Faults of one lane come one after the other, those of several at the same time. */
 	private static List<Fault> letFaultsHappen(Plan plan, Servers servers, List<Node> nodes)
 			throws InterruptedException {
 		Map<String, List<Fault>> lanes = plan.faults().stream().collect(Collectors.groupingBy(Fault::lane));
@@ -123,10 +118,7 @@ final class Machine {
 		return List.copyOf(happened);
 	}
 
-	/**
-	 * Waits for the time of a fault. A lane that is late leaves out what would come after
-	 * the end.
-	 */
+	/** Waits for the time of a fault. A late lane leaves out what would come too late. */
 	private static boolean sleepUntil(long started, int at, int duration) throws InterruptedException {
 		TimeUnit.NANOSECONDS.sleep(TimeUnit.MILLISECONDS.toNanos(at) - (System.nanoTime() - started));
 		return System.nanoTime() - started <= TimeUnit.MILLISECONDS.toNanos(duration);

@@ -2,9 +2,7 @@ package io.github.holdfast.chaos;
 
 import java.util.Locale;
 
-/**
- * Constants as people write them.
- */
+/** Constants as people write them. */
 final class Names {
 
 	private Names() {

@@ -9,9 +9,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.holdfast.testsupport.ChildJvm;
 
-/**
- * A node of a run: a process, and after its death another one.
- */
+/** A node of a run: a process, and after its death another one. */
 final class Node implements AutoCloseable {
 
 	private static final Duration START_TIME = Duration.ofMinutes(5);
@@ -52,10 +50,7 @@ final class Node implements AutoCloseable {
 		return process;
 	}
 
-	/**
-	 * Waits until the process is ready. One that cannot start while servers fail is
-	 * started again.
-	 */
+	/** Waits until the process is ready. One that cannot start is started again. */
 	void awaitReady() throws InterruptedException {
 		long deadline = System.nanoTime() + START_TIME.toNanos();
 		while (this.process.poll("READY").isEmpty()) {
@@ -84,9 +79,6 @@ final class Node implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Kills the process, and starts another one after some time.
-	 */
 	void kill(int millis) throws InterruptedException {
 		this.process.close();
 		TimeUnit.MILLISECONDS.sleep(millis);
@@ -99,14 +91,11 @@ final class Node implements AutoCloseable {
 		this.process.send("STOP");
 	}
 
-	/** Waits until all calls have ended. */
 	void join() throws InterruptedException {
 		ask("JOIN", "JOINED");
 	}
 
-	/**
-	 * Takes each lock once, and says how many milliseconds that took, or -1.
-	 */
+	/** Takes each lock once, and says how many milliseconds that took, or -1. */
 	int probe() throws InterruptedException {
 		return Integer.parseInt(ask("PROBE", "FREE "));
 	}
@@ -116,9 +105,7 @@ final class Node implements AutoCloseable {
 		return left.isEmpty() ? List.of() : List.of("node " + this.number + ": " + left);
 	}
 
-	/**
-	 * Keeps the process for another run, if it comes to the end of this one.
-	 */
+	/** Keeps the process for another run, if it comes to the end of this one. */
 	void end() throws InterruptedException {
 		try {
 			ask("END", "ENDED");

@@ -23,9 +23,6 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
 
-/**
- * The application of a node, with a transaction manager for JDBC.
- */
 @Configuration(proxyBeanMethods = false)
 @ImportAutoConfiguration({ AopAutoConfiguration.class, DataSourceAutoConfiguration.class,
 		TransactionAutoConfiguration.class, DataRedisAutoConfiguration.class, HoldfastAutoConfiguration.class })
@@ -52,9 +49,7 @@ class NodeApplication {
 		return manager;
 	}
 
-	/**
-	 * A transaction manager for JPA, which takes longer to start than all others.
-	 */
+	/** A transaction manager for JPA, which takes longer to start than all others. */
 	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration(HibernateJpaAutoConfiguration.class)
 	static class WithEntities {

@@ -12,25 +12,17 @@ record Plan(long seed, Target target, Weather weather, int leaseTime, int durati
 
 	static final int NODES = 2;
 
-	/**
-	 * The same events with another protection.
-	 */
 	Plan at(Level level) {
 		return new Plan(this.seed, this.target.at(level), this.weather, this.leaseTime, this.duration, this.autoCommit,
 				this.lazy, this.latency, this.programs, this.faults);
 	}
 
-	/**
-	 * The same run with other events.
-	 */
 	Plan with(List<Program> otherPrograms, List<Fault> otherFaults, int otherLeaseTime) {
 		return new Plan(this.seed, this.target, this.weather, otherLeaseTime, this.duration, this.autoCommit, this.lazy,
 				this.latency, otherPrograms, otherFaults);
 	}
 
-	/**
-	 * The step, or a plain one with the same key where the target does not offer it.
-	 */
+	/** The step, or a plain one with the same key where the target does not offer it. */
 	Step possible(Step step) {
 		return this.target.offers(step.kind()) ? step : new Step(Step.Kind.DECLARATIVE, step.key(), step.think());
 	}
@@ -50,9 +42,6 @@ record Plan(long seed, Target target, Weather weather, int leaseTime, int durati
 		return Journal.JSON.readValue(text, Plan.class);
 	}
 
-	/**
-	 * What one thread of a node does again and again.
-	 */
 	record Program(int node, int thread, List<Step> steps) {
 
 	}

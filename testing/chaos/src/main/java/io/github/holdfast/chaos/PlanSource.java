@@ -8,10 +8,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 
-/**
- * Derives plans from seeds: the same plan from the same seed, target and duration. The
- * events do not depend on the level, so that a control meets the same ones.
- */
+/** Derives plans from seeds; the events do not depend on the level. */
 final class PlanSource {
 
 	static final List<String> KEYS = List.of("ledger-1", "ledger-2", "row-1", "row-2");
@@ -31,8 +28,7 @@ final class PlanSource {
 	}
 
 	/**
-	 * A plan, in which programs do what is wanted besides the plainest calls, or what the
-	 * seed decides.
+	 * A plan, with what is wanted besides the plainest calls, or what the seed decides.
 	 */
 	static Plan plan(long seed, Target target, Weather weather, Duration duration, Step.Kind... wanted) {
 		Random random = new Random(seed);
@@ -62,8 +58,7 @@ final class PlanSource {
 	}
 
 	/**
-	 * One in four is the plainest call, as in applications. A few take long, which is
-	 * when others overtake them.
+	 * One in four is the plainest call. A few take long, so that others overtake them.
 	 */
 	private static Step step(Random random, List<Step.Kind> kinds) {
 		Step.Kind kind = (random.nextInt(4) == 0) ? Step.Kind.DECLARATIVE : pick(random, kinds);

@@ -31,9 +31,7 @@ final class RedisLockStore implements AutoCloseable {
 		return this.address.port();
 	}
 
-	/**
-	 * Lets something go wrong, and says whether it has met anything.
-	 */
+	/** Lets something go wrong, and says whether it has met anything. */
 	boolean begin(Fault fault) {
 		RedisServer redis = this.master.redis;
 		switch (fault.kind()) {
@@ -55,8 +53,7 @@ final class RedisLockStore implements AutoCloseable {
 	}
 
 	/**
-	 * The replica becomes the master without what it was not told, and gets the old one,
-	 * which has forgotten everything, as its replica.
+	 * The replica becomes the master, without what it was not told, and gets a replica.
 	 */
 	void promote() {
 		Server old = this.master;
@@ -71,9 +68,6 @@ final class RedisLockStore implements AutoCloseable {
 		old.follow(this.master);
 	}
 
-	/**
-	 * What is left of locks that nobody holds any more.
-	 */
 	List<String> leftovers() {
 		List<String> left = new ArrayList<>();
 		((List<?>) this.master.redis.command("KEYS", "*")).forEach((name) -> left.add(name.toString()));
@@ -88,9 +82,7 @@ final class RedisLockStore implements AutoCloseable {
 		this.master.close();
 	}
 
-	/**
-	 * A Redis, and the way of its replica to it.
-	 */
+	/** A Redis, and the way of its replica to it. */
 	private static final class Server {
 
 		private final RedisServer redis = RedisServer.start(PERSISTENT);

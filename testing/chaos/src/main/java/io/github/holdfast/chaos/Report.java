@@ -10,9 +10,6 @@ import java.util.stream.Collectors;
 
 import io.github.holdfast.chaos.Violation.Kind;
 
-/**
- * The figures of a campaign.
- */
 final class Report {
 
 	private final long started = System.nanoTime();

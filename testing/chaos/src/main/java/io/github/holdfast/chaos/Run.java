@@ -9,9 +9,6 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/**
- * A run that has ended, and what was found there.
- */
 record Run(History history, List<Violation> violations) {
 
 	static Run of(Plan plan) throws InterruptedException {
@@ -23,10 +20,7 @@ record Run(History history, List<Violation> violations) {
 		return this.history.plan;
 	}
 
-	/**
-	 * Writes down the plan, which can be run again, what was found, and all that has
-	 * happened.
-	 */
+	/** Writes down the plan, what was found, and all that has happened. */
 	Path write(Path directory) throws IOException {
 		String name = "%s-%s-%d".formatted(plan().target().toString().replace(' ', '-'), Names.print(plan().weather()),
 				plan().seed());
@@ -38,9 +32,6 @@ record Run(History history, List<Violation> violations) {
 		return Files.writeString(directory.resolve(name + ".plan"), plan().toString());
 	}
 
-	/**
-	 * How many violations there are of each kind.
-	 */
 	String summary() {
 		return this.violations.stream()
 			.collect(Collectors.groupingBy(Violation::kind, TreeMap::new, Collectors.counting()))

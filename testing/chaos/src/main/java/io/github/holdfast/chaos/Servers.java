@@ -16,9 +16,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.StatementCallback;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
-/**
- * The servers of a run, and a network between them and each node.
- */
+/** The servers of a run, and a network between them and each node. */
 final class Servers implements AutoCloseable {
 
 	/** How long a client waits for an answer at most, in milliseconds. */
@@ -73,9 +71,6 @@ final class Servers implements AutoCloseable {
 		return this.storeNetworks.isEmpty() ? 0 : this.storeNetworks.get(node).port();
 	}
 
-	/**
-	 * What is left of locks that nobody holds any more.
-	 */
 	List<String> leftovers() {
 		return (this.store != null) ? this.store.leftovers()
 				: query("SELECT lock_key FROM holdfast_lock WHERE expires_at > " + MICROS * System.currentTimeMillis());
@@ -102,10 +97,7 @@ final class Servers implements AutoCloseable {
 			.get(fault.node());
 	}
 
-	/**
-	 * Whether a fault that ends has met anything, as far as that could not be told
-	 * before.
-	 */
+	/** Whether a fault that ends has met anything, if that could not be told before. */
 	boolean end(Fault fault) {
 		switch (fault.place()) {
 			case STORE_NETWORK, DATABASE_NETWORK -> {
@@ -155,16 +147,12 @@ final class Servers implements AutoCloseable {
 				: execute("DELETE FROM holdfast_lock") > 0;
 	}
 
-	/**
-	 * Every second time it goes back.
-	 */
+	/** Every second time it goes back. */
 	private static long jump(Fault fault) {
 		return ((fault.at() % 2 == 0) ? 1 : -1) * MICROS * fault.millis();
 	}
 
-	/**
-	 * To a clock that has gone forward, all that was written down is longer ago.
-	 */
+	/** To a clock that has gone forward, all that was written down is longer ago. */
 	private boolean moveClock(long micros) {
 		return execute("UPDATE holdfast_lock SET expires_at = expires_at - " + micros + " WHERE expires_at > 0") > 0;
 	}
@@ -179,10 +167,7 @@ final class Servers implements AutoCloseable {
 		return !sessions.isEmpty();
 	}
 
-	/**
-	 * What an operator does, who gives up if it takes too long.
-	 * @return how many rows have changed
-	 */
+	/** How many rows an operator has changed, who gives up if it takes too long. */
 	private int execute(String sql) {
 		try {
 			return Objects.requireNonNull(this.operator.execute((StatementCallback<Integer>) (statement) -> {

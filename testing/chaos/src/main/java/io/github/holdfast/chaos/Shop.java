@@ -13,10 +13,7 @@ import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/**
- * The annotated methods of the business, and what they have in common with the bodies of
- * templates.
- */
+/** The annotated methods, and what they share with the bodies of templates. */
 class Shop {
 
 	/** The end of the names of accounts that are written around an inner transaction. */
@@ -99,9 +96,7 @@ class Shop {
 		});
 	}
 
-	/**
-	 * Read, think, write: in the transaction that runs.
-	 */
+	/** Read, think, write: in the transaction that runs. */
 	void sell(String key, String account, CallRecorder call) {
 		long version = call.reading(() -> this.accounts.read(account));
 		call.think();
@@ -112,9 +107,7 @@ class Shop {
 		this.accounts.write(call.sell(account, key, version));
 	}
 
-	/**
-	 * Commits a sale while the transaction that runs goes on, and now and then fails.
-	 */
+	/** Commits a sale while the transaction that runs goes on, and now and then fails. */
 	void sellInside(String key, CallRecorder call) {
 		call.think();
 		call.inner(() -> this.apart.executeWithoutResult((status) -> {
@@ -127,9 +120,7 @@ class Shop {
 		}
 	}
 
-	/**
-	 * Reads, goes on whatever happens where it meets others, and writes.
-	 */
+	/** Reads, goes on whatever happens where it meets others, and writes. */
 	void sellAcross(String key, CallRecorder call) {
 		long version = call.reading(() -> this.accounts.read(key));
 		try {
@@ -150,9 +141,7 @@ class Shop {
 		}));
 	}
 
-	/**
-	 * Writes what a listener has read when the transaction began.
-	 */
+	/** Writes what a listener has read when the transaction began. */
 	void sellWhatWasRead(String key, CallRecorder call) {
 		long version = this.earlyReader.result();
 		call.think();

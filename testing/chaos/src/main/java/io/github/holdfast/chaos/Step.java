@@ -1,9 +1,6 @@
 package io.github.holdfast.chaos;
 
-/**
- * One locked call of a program. The key is also the account that it changes, and it works
- * for some milliseconds between reading and writing.
- */
+/** One locked call of a program. The key is also the account that it changes. */
 record Step(Kind kind, String key, int think) {
 
 	/**
@@ -22,18 +19,14 @@ record Step(Kind kind, String key, int think) {
 		return new Step(this.kind, this.key, this.think * 31 % (longest / multiple + 1) * multiple);
 	}
 
-	/**
-	 * What a call does under its lock. {@link Holder} and {@link Shop} say how.
-	 */
+	/** What a call does under its lock. {@link Holder} and {@link Shop} say how. */
 	enum Kind {
 
 		DECLARATIVE, COMMITTED, REPEATABLE, SERIALIZABLE, TEMPLATE, TWO_COMMITS, FACADE, REQUIRES_NEW, INNER, DEADLOCK,
 		SAVEPOINT, REENTRANT, NESTED, SEVERAL_KEYS, OPTIMISTIC, EXCEPTION, INTERRUPT, READ_ONLY, ENTITY, ENTITY_IN_VIEW,
 		LISTENER;
 
-		/**
-		 * How many locks it waits for at most, one after the other.
-		 */
+		/** How many locks it waits for at most, one after the other. */
 		int locks() {
 			return switch (this) {
 				case SEVERAL_KEYS -> PlanSource.KEYS.size();
@@ -46,9 +39,7 @@ record Step(Kind kind, String key, int think) {
 			return this == ENTITY || this == ENTITY_IN_VIEW;
 		}
 
-		/**
-		 * Whether it does something else before it waits for its lock.
-		 */
+		/** Whether it does something else before it waits for its lock. */
 		boolean isAfterOthers() {
 			return this == REQUIRES_NEW || this == ENTITY_IN_VIEW;
 		}

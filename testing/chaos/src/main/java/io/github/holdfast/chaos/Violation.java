@@ -1,8 +1,5 @@
 package io.github.holdfast.chaos;
 
-/**
- * A promise that was broken, and what shows it.
- */
 record Violation(Kind kind, String detail) {
 
 	@Override
@@ -10,9 +7,7 @@ record Violation(Kind kind, String detail) {
 		return Names.print(this.kind) + ": " + this.detail;
 	}
 
-	/**
-	 * What the README says of each.
-	 */
+	/** What the README says of each. */
 	enum Kind {
 
 		LOST_UPDATE, TOKEN_OUT_OF_ORDER, COMMIT_AFTER_SUCCESSOR, COMMIT_LOST, ROLLBACK_COMMITTED, HALF_COMMITTED,

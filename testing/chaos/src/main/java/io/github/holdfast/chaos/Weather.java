@@ -4,10 +4,7 @@ import java.util.List;
 
 import io.github.holdfast.chaos.Fault.Place;
 
-/**
- * Which faults a run may meet. {@link #SESSIONS} are those of the database, while leases
- * are long.
- */
+/** Which faults a run may meet. {@link #SESSIONS} are those of the database. */
 enum Weather {
 
 	CALM(),
@@ -28,17 +25,12 @@ enum Weather {
 		this.places = List.of(places);
 	}
 
-	/**
-	 * Whether leases end when a node is paused.
-	 */
+	/** Whether leases end when a node is paused. */
 	boolean hasShortLeases() {
 		return this != CALM && this != SESSIONS;
 	}
 
-	/**
-	 * How many milliseconds there are at most between two faults of the same place. With
-	 * all of them, something should still succeed now and then.
-	 */
+	/** The longest time between two faults of a place, in milliseconds. */
 	int pause() {
 		return (this == STORM) ? 4000 : 1500;
 	}

@@ -19,9 +19,7 @@ import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * The tests of attacks in {@code testing/integration}, each without its mend.
- */
+/** The tests of attacks in {@code testing/integration}, each without its mend. */
 class AttackTests {
 
 	private static final Path DIRECTORY = Path.of("src", "test", "attacks");
@@ -81,9 +79,7 @@ class AttackTests {
 		return new String[] { "green", "did not run", "red" }[process.waitFor()];
 	}
 
-	/**
-	 * Runs one test in a JVM whose library lacks something.
-	 */
+	/** Runs one test in a JVM whose library lacks something. */
 	public static void main(String[] args) {
 		String place = "io.github.holdfast.transaction.attack.";
 		SummaryGeneratingListener results = new SummaryGeneratingListener();

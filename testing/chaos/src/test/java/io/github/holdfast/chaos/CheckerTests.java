@@ -10,10 +10,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Each promise that is broken in a history is found, and nothing in one in which all are
- * kept.
- */
+/** Each broken promise in a history is found, and none where all are kept. */
 class CheckerTests {
 
 	private static final String KEY = "row-1";
@@ -44,8 +41,7 @@ class CheckerTests {
 	}
 
 	/**
-	 * An inner COMMIT is sent at 200 and answered at 300; another holder reads in
-	 * between, before or after.
+	 * An inner COMMIT is sent at 200 and answered at 300; another holder reads meanwhile.
 	 */
 	private static List<Violation.Kind> inner(Ending ending, Touch.Fate fate, long readAt) {
 		Call inner = call(1, Step.Kind.INNER, ending,

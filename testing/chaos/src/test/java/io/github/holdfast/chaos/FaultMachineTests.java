@@ -8,10 +8,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * A minute of the fault machine: nothing is found at {@code fence}, and lost updates
- * without locks.
- */
+/** A minute: nothing is found at {@code fence}, and lost updates without locks. */
 class FaultMachineTests {
 
 	private static final long SEED = Long.getLong("holdfast.chaos.seed", 1);

@@ -27,15 +27,12 @@ import org.springframework.util.Assert;
  */
 public record Hole(String name, List<String> lines) {
 
-	/** The sources of the library. */
 	public static final Path SOURCES = Path.of("..", "..", "autoconfigure", "src", "main", "java", "io", "github",
 			"holdfast");
 
 	static final Path DIRECTORY = Path.of("src", "test", "holes");
 
-	/**
-	 * The holes of a directory whose names begin with one of some texts, or all.
-	 */
+	/** The holes of a directory whose names begin with one of some texts, or all. */
 	public static List<Hole> in(Path directory, String... prefixes) throws IOException {
 		List<Hole> holes = new ArrayList<>();
 		try (Stream<Path> files = Files.list(directory)) {
@@ -49,9 +46,7 @@ public record Hole(String name, List<String> lines) {
 		return holes;
 	}
 
-	/**
-	 * What the lines with a name say.
-	 */
+	/** What the lines with a name say. */
 	public List<String> values(String name) {
 		return this.lines.stream()
 			.filter((line) -> line.startsWith(name + ": "))
@@ -63,9 +58,6 @@ public record Hole(String name, List<String> lines) {
 		return values(name).stream().mapToInt(Integer::parseInt).findFirst().orElse(otherwise);
 	}
 
-	/**
-	 * A plan of one of its runs.
-	 */
 	Plan plan(int attempt, Duration duration) {
 		List<String> runs = values("run");
 		String[] words = runs.get(attempt % runs.size()).split(" ");
@@ -98,9 +90,7 @@ public record Hole(String name, List<String> lines) {
 			.toList();
 	}
 
-	/**
-	 * Writes the source files as they are with the hole into a directory.
-	 */
+	/** Writes the source files as they are with the hole into a directory. */
 	public List<Path> dig(Path directory) throws IOException {
 		List<Path> files = new ArrayList<>();
 		StringBuilder without = new StringBuilder();
@@ -138,9 +128,7 @@ public record Hole(String name, List<String> lines) {
 		with.setLength(0);
 	}
 
-	/**
-	 * Compiles source files with the class path of this JVM into a directory.
-	 */
+	/** Compiles source files with the class path of this JVM into a directory. */
 	public static void compile(String name, List<Path> files, Path directory) {
 		List<String> arguments = new ArrayList<>(List.of("-proc:none", "-parameters", "-nowarn", "-cp",
 				System.getProperty("java.class.path"), "-d", directory.toString()));

@@ -8,15 +8,11 @@ import java.util.List;
 import io.github.holdfast.testsupport.ChildJvm;
 import org.awaitility.Awaitility;
 
-/**
- * Takes a sentence of the rule out of the library, and looks whether the machine finds
- * that.
- */
+/** Looks whether the machine finds that a sentence of the rule was taken out. */
 final class HoleSearch {
 
 	private static final Duration RUN_TIME = Duration.ofSeconds(15);
 
-	/** Three minutes. */
 	private static final int MAX_RUNS = 12;
 
 	/** With the start of the processes, and what is waited for after the faults. */
@@ -27,9 +23,7 @@ final class HoleSearch {
 	private HoleSearch() {
 	}
 
-	/**
-	 * Looks for one hole that is in the library of this JVM.
-	 */
+	/** Looks for one hole that is in the library of this JVM. */
 	public static void main(String[] args) throws Exception {
 		Hole hole = Hole.in(Hole.DIRECTORY, args[0]).get(0);
 		String answer = "not found | |";
@@ -46,10 +40,7 @@ final class HoleSearch {
 		System.exit(0);
 	}
 
-	/**
-	 * Looks for a hole in a process that has it.
-	 * @return the row of a table
-	 */
+	/** Looks for a hole in a process that has it, and makes a row of a table. */
 	static String search(Hole hole) throws Exception {
 		Path directory = Files.createDirectories(Path.of("target", "holes", hole.name()));
 		Hole.compile(hole.name(), hole.dig(directory.resolve("source")), directory);

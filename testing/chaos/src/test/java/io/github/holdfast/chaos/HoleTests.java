@@ -13,9 +13,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Sentences of the rule that are taken out of the library.
- */
 class HoleTests {
 
 	static List<Hole> holes() throws IOException {

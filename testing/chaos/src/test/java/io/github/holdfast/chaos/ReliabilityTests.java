@@ -11,9 +11,7 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * The long run of the fault machine, which writes {@code target/runs/report.md}.
- */
+/** The long run of the fault machine, which writes {@code target/runs/report.md}. */
 @Tag("chaos")
 class ReliabilityTests {
 

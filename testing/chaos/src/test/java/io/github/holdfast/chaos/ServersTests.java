@@ -17,9 +17,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-/**
- * Clients notice the faults of a database and of the network to it.
- */
+/** Clients notice the faults of a database and of the network to it. */
 @Tag("chaos")
 class ServersTests {
 

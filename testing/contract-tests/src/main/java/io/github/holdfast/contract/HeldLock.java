@@ -53,9 +53,7 @@ final class HeldLock {
 		return this.lease.sentAt();
 	}
 
-	/**
-	 * The time that is left, or {@code null} if the lease does not expire.
-	 */
+	/** The time that is left, or {@code null} if the lease does not expire. */
 	@Nullable Duration remaining() {
 		if (this.over) {
 			return Duration.ZERO;
@@ -102,9 +100,7 @@ final class HeldLock {
 		return held;
 	}
 
-	/**
-	 * Releases the lock unless it has been released, whatever the answer is.
-	 */
+	/** Releases the lock unless it has been released, whatever the answer is. */
 	synchronized void releaseQuietly() {
 		this.over = true;
 		if (!this.released) {

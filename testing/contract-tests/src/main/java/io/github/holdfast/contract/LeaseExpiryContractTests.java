@@ -109,9 +109,7 @@ public abstract class LeaseExpiryContractTests extends LockBackendContractTests 
 		assertThat(since(start)).isLessThan(SHORT.plus(SLACK));
 	}
 
-	/**
-	 * Not only when the time is over that the waiter found at first.
-	 */
+	/** Not only when the time is over that the waiter found at first. */
 	@Test
 	final void waiterIsServedWhenAShortenedLeaseEnds() throws Exception {
 		for (LockBackend client : List.of(backend(), secondBackend())) {
@@ -225,9 +223,7 @@ public abstract class LeaseExpiryContractTests extends LockBackendContractTests 
 		return remaining;
 	}
 
-	/**
-	 * What a test does with a short lease.
-	 */
+	/** What a test does with a short lease. */
 	@FunctionalInterface
 	interface BeforeRenewal {
 

@@ -353,9 +353,7 @@ public abstract class LockBackendContractTests {
 		assertThat(counter.value).isEqualTo(Counter.EXPECTED);
 	}
 
-	/**
-	 * Shows that {@link #contendersNeverOverlap()} would notice.
-	 */
+	/** Shows that {@link #contendersNeverOverlap()} would notice. */
 	@Test
 	final void contendersWithoutLockDoOverlap() throws Exception {
 		Counter counter = new Counter();
@@ -447,9 +445,7 @@ public abstract class LockBackendContractTests {
 		return Stream.of(64, 65, 190, 191, 192, 193, 200, 255, 256, 511, 512, 513, 767, 768, 1024, 4096);
 	}
 
-	/**
-	 * Whatever the characters are, and up to a megabyte of them.
-	 */
+	/** Whatever the characters are, and up to a megabyte of them. */
 	@Test
 	final void keysOfAnyCharactersAreLocksOfTheirOwn() throws Exception {
 		Random random = new Random(44);
@@ -664,9 +660,7 @@ public abstract class LockBackendContractTests {
 		}));
 	}
 
-	/**
-	 * Does one turn under contention.
-	 */
+	/** Does one turn under contention. */
 	@FunctionalInterface
 	private interface Contender {
 

@@ -282,9 +282,7 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 		assertFree(key);
 	}
 
-	/**
-	 * Shows that {@link #writersMeetNobody()} would notice.
-	 */
+	/** Shows that {@link #writersMeetNobody()} would notice. */
 	@Test
 	final void writersWithoutLockMeetOthers() throws Exception {
 		Meetings meetings = new Meetings();
@@ -306,9 +304,7 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 		return waiter(() -> acquire(backend, shared(key, waitTime)));
 	}
 
-	/**
-	 * Waits until the last reader has left.
-	 */
+	/** Waits until the last reader has left. */
 	private void awaitWriter(String key) {
 		await().atMost(SLACK).until(() -> !isReadable(key));
 	}
@@ -338,9 +334,7 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 		}));
 	}
 
-	/**
-	 * Reads or writes once.
-	 */
+	/** Reads or writes once. */
 	@FunctionalInterface
 	private interface Visitor {
 
@@ -348,9 +342,7 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 
 	}
 
-	/**
-	 * Counts who meets whom, and loses updates of writers that meet.
-	 */
+	/** Counts who meets whom, and loses updates of writers that meet. */
 	private static final class Meetings {
 
 		static final int THREADS = 10;

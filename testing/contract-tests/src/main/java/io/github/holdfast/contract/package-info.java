@@ -1,6 +1,4 @@
-/**
- * The contract of every lock backend: tests for authors of backends.
- */
+/** The contract of every lock backend: tests for authors of backends. */
 @NullMarked
 package io.github.holdfast.contract;
 

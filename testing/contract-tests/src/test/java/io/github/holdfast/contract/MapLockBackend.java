@@ -10,9 +10,7 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.store.Polling;
 
-/**
- * A custom backend on a {@link MapStore}: it polls until the lock is free.
- */
+/** A custom backend on a {@link MapStore}: it polls until the lock is free. */
 final class MapLockBackend implements LockBackend {
 
 	private static final Polling POLLING = new Polling(Duration.ofMillis(5), Duration.ofMillis(100));

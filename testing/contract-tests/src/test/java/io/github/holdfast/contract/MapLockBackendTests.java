@@ -2,9 +2,7 @@ package io.github.holdfast.contract;
 
 import io.github.holdfast.LockBackend;
 
-/**
- * Runs the contract on a custom backend.
- */
+/** Runs the contract on a custom backend. */
 class MapLockBackendTests extends LeaseExpiryContractTests {
 
 	private final MapStore store = new MapStore();

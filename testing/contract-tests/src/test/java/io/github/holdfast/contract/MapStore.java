@@ -6,18 +6,14 @@ import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * Stands for a server that has locks with leases that run out by its clock.
- */
+/** Stands for a server that has locks with leases that run out by its clock. */
 final class MapStore {
 
 	private final Map<String, Entry> locks = new HashMap<>();
 
 	private long lastEpoch = System.currentTimeMillis() * 1000;
 
-	/**
-	 * Returns the epoch of the grant, or {@code null} if there is another holder.
-	 */
+	/** Returns the epoch of the grant, or {@code null} if there is another holder. */
 	synchronized @Nullable Long take(String key, String owner, Duration leaseTime) {
 		if (held(key) != null) {
 			return null;

@@ -20,13 +20,11 @@ import io.github.holdfast.store.redis.RedisQuorumLockBackend;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.RedisQuorum;
 
+import static io.github.holdfast.autoconfigure.LockedApplication.assertRefused;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/**
- * Locks in the quorum that the properties list, and what the start says when it is not
- * fit for them.
- */
+/** Locks in the quorum of the properties, and starts that find it unfit. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Timeout(120)
 class RedisQuorumConfigurationTests {
@@ -70,7 +68,7 @@ class RedisQuorumConfigurationTests {
 			'a:1,b:1,http://c:1', Entry 3 of                   , host:port
 			""")
 	void badListFailsTheStart(String nodes, String found, String action) {
-		assertFailure(application(List.of(nodes)), "'holdfast.redis.quorum.nodes'", found, action);
+		assertRefused(application(List.of(nodes)), "'holdfast.redis.quorum.nodes'", found, action);
 	}
 
 	@Test
@@ -85,19 +83,19 @@ class RedisQuorumConfigurationTests {
 
 	@Test
 	void otherClientThanLettuceFailsTheStart() {
-		assertFailure(application(this.quorum.nodes()).withPropertyValues("spring.data.redis.client-type=jedis"),
+		assertRefused(application(this.quorum.nodes()).withPropertyValues("spring.data.redis.client-type=jedis"),
 				"needs Lettuce", "'spring.data.redis.client-type'");
 	}
 
 	@Test
 	void sharedAndFairLocksFailTheStart() {
-		assertFailure(application(this.quorum.nodes()).withBean(SharedMethod.class), "needs SHARED", "remove 'mode'");
-		assertFailure(application(this.quorum.nodes()).withBean(FairMethod.class), "needs FAIR", "remove 'mode'");
+		assertRefused(application(this.quorum.nodes()).withBean(SharedMethod.class), "needs SHARED", "remove 'mode'");
+		assertRefused(application(this.quorum.nodes()).withBean(FairMethod.class), "needs FAIR", "remove 'mode'");
 	}
 
 	@Test
 	void majorityThatCannotBeReachedFailsTheStart() {
-		assertFailure(application(List.of(this.quorum.nodes().get(0), "127.0.0.1:1", "127.0.0.1:2")),
+		assertRefused(application(List.of(this.quorum.nodes().get(0), "127.0.0.1:1", "127.0.0.1:2")),
 				"The lock backend 'redis' cannot be used", "Check that the store is running");
 	}
 
@@ -133,13 +131,6 @@ class RedisQuorumConfigurationTests {
 
 	private static ApplicationContextRunner application(List<String> nodes) {
 		return LockedApplication.redis(1).withPropertyValues("holdfast.redis.quorum.nodes=" + String.join(",", nodes));
-	}
-
-	private static void assertFailure(ApplicationContextRunner application, String... text) {
-		application.run((context) -> {
-			assertThat(context).hasFailed();
-			assertThat(StartFailure.printed(context.getStartupFailure())).contains(text);
-		});
 	}
 
 	static class SharedMethod {

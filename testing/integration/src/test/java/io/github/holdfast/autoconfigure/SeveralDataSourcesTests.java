@@ -51,6 +51,7 @@ import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 
+import static io.github.holdfast.autoconfigure.LockedApplication.assertRefused;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -68,8 +69,6 @@ class SeveralDataSourcesTests {
 	private static final String SECOND = "secondTransactionManager";
 
 	private static final String ANOTHER_POOL = "cannot be guarded. It works on another DataSource than the locks.";
-
-	// One database
 
 	@ParameterizedTest
 	@EnumSource
@@ -129,14 +128,12 @@ class SeveralDataSourcesTests {
 			.run((context) -> assertFenced(context, SECOND));
 	}
 
-	// Another database
-
 	@ParameterizedTest
 	@EnumSource
 	void anotherDatabaseFailsTheStart(TestDatabase database) {
 		DatabaseAccess other = database.newDatabase();
 		createLockTable(other);
-		assertFailure(application(database.newDatabase(), () -> connections(other)),
+		assertRefused(application(database.newDatabase(), () -> connections(other)),
 				"The commits of the transaction manager 'secondTransactionManager' ("
 						+ JdbcTransactionManager.class.getName() + ") " + ANOTHER_POOL,
 				"Let it work on the connection pool of the locks. Otherwise set "
@@ -148,8 +145,8 @@ class SeveralDataSourcesTests {
 	@Test
 	void secondPoolThatIsNotNamedFailsTheStart() {
 		DatabaseAccess main = TestDatabase.H2.newDatabase();
-		assertFailure(application(main, () -> connections(main)), ANOTHER_POOL, "Let it work on");
-		assertFailure(application(main, () -> router(connections(main))), ANOTHER_POOL, "Let it work on");
+		assertRefused(application(main, () -> connections(main)), ANOTHER_POOL, "Let it work on");
+		assertRefused(application(main, () -> router(connections(main))), ANOTHER_POOL, "Let it work on");
 	}
 
 	/** Behind a proxy that is not Spring's, too. */
@@ -157,7 +154,7 @@ class SeveralDataSourcesTests {
 	void routerOfTheLocksFailsTheStart() {
 		DatabaseAccess main = TestDatabase.H2.newDatabase();
 		for (DataSource router : List.of(router(connections(main)), new OwnProxy(router(connections(main))))) {
-			assertFailure(LockedApplication.jdbc(main).withBean(DataSource.class, () -> router),
+			assertRefused(LockedApplication.jdbc(main).withBean(DataSource.class, () -> router),
 					"The commits of the transaction manager 'transactionManager'", router.getClass().getName(),
 					"so it may be a router to several databases", "'holdfast.transaction-managers.transactionManager");
 		}
@@ -191,7 +188,7 @@ class SeveralDataSourcesTests {
 
 	@Test
 	void managerWhoseDataSourceIsNotKnownFailsTheStart() {
-		assertFailure(
+		assertRefused(
 				LockedApplication.jdbc(TestDatabase.H2.newDatabase())
 					.withBean(SECOND, ForeignTransactionManager.class, ForeignTransactionManager::new),
 				"cannot be guarded. It has no DataSource that Holdfast could find", "Let it work on");
@@ -224,7 +221,7 @@ class SeveralDataSourcesTests {
 	@Test
 	void unknownNameFailsTheStart() {
 		DatabaseAccess main = TestDatabase.H2.newDatabase();
-		assertFailure(application(main, () -> connections(main)).withPropertyValues(fence(SECOND), fence("third")),
+		assertRefused(application(main, () -> connections(main)).withPropertyValues(fence(SECOND), fence("third")),
 				"'holdfast.transaction-managers' names 'third', but there is no such transaction manager.",
 				"Use one of the bean names", FIRST, SECOND);
 	}
@@ -247,13 +244,6 @@ class SeveralDataSourcesTests {
 		((AbstractBeanDefinition) definition).setDefaultCandidate(false);
 	}
 
-	private static void assertFailure(ApplicationContextRunner application, String... text) {
-		application.run((context) -> {
-			assertThat(context).hasFailed();
-			assertThat(StartFailure.printed(context.getStartupFailure())).contains(text);
-		});
-	}
-
 	private static void assertFenced(ApplicationContext context, String manager) {
 		assertFenced(context, manager, () -> insert(context, manager));
 	}
@@ -265,10 +255,7 @@ class SeveralDataSourcesTests {
 			.isZero();
 	}
 
-	/**
-	 * Take a lock, let another holder take it, and work in a transaction that the first
-	 * one begins only then.
-	 */
+	/** Another holder takes the lock before its first holder begins a transaction. */
 	private static void commitAfterLoss(ApplicationContext context, String manager, Runnable work) {
 		context.getBean(JdbcTemplate.class).execute("CREATE TABLE IF NOT EXISTS work (id integer)");
 		context.getBean(LockTemplate.class).run("lost:" + UUID.randomUUID(), () -> {

@@ -41,9 +41,7 @@ record CallWalk(Set<String> files, Map<String, Integer> mutable) {
 	/** Whose classes are beside those of the library on the class path. */
 	private static final Set<String> TESTS = Set.of(LIBRARY + "testsupport.", LIBRARY + "cost.");
 
-	/**
-	 * Follow a call of {@link WalkedApplication}.
-	 */
+	/** Follow a call of {@link WalkedApplication}. */
 	static CallWalk of(int redis, String kind) throws Exception {
 		LaunchingConnector connector = Bootstrap.virtualMachineManager().defaultConnector();
 		Map<String, Connector.Argument> arguments = connector.defaultArguments();
@@ -134,9 +132,7 @@ record CallWalk(Set<String> files, Map<String, Integer> mutable) {
 		return !field.isFinal() && !field.isStatic() && !field.isSynthetic();
 	}
 
-	/**
-	 * The number of fields that are not final, of all objects that the call makes.
-	 */
+	/** The number of fields that are not final, of all objects that the call makes. */
 	int mutableFields() {
 		return this.mutable.values().stream().mapToInt(Integer::intValue).sum();
 	}

@@ -10,10 +10,7 @@ import io.github.holdfast.testsupport.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * What a default call on {@code redis} goes through stays within what a reader can
- * follow, and is what the page about it says.
- */
+/** What a default call on {@code redis} goes through stays within limits. */
 @Tag("long")
 @TestInstance(Lifecycle.PER_CLASS)
 class CallWalkTests {

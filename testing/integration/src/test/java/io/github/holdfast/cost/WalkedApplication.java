@@ -15,10 +15,7 @@ import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.awaitility.Awaitility.await;
 
-/**
- * An application of which {@link CallWalk} follows one call: on {@code redis}, with all
- * else as it is by default. Its arguments are the port of Redis and the kind of the call.
- */
+/** An application of which {@link CallWalk} follows one call on {@code redis}. */
 public final class WalkedApplication {
 
 	private static final int CALLS_BEFORE = 20;

@@ -79,8 +79,7 @@ class CircuitBreakerTests {
 	}
 
 	/**
-	 * A call finds the lock busy, which counts for nothing, for as long as the release of
-	 * the call before still waits for the store.
+	 * A call also finds the lock busy while the release of the one before still waits.
 	 */
 	private static boolean failsForTheStore(StockService stock) {
 		Throwable failure = catchThrowable(() -> stock.deduct("A", 1));

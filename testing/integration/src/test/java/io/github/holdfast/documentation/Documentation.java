@@ -15,7 +15,6 @@ import java.util.regex.Pattern;
 /** The pages of the repository and the code in them. */
 public final class Documentation {
 
-	/** The root of the repository. */
 	static final Path ROOT = Path.of("..", "..").toAbsolutePath().normalize();
 
 	private static final Pattern BLOCK = Pattern.compile("^ *```(\\w*)\\n(.*?)^ *```$",
@@ -24,7 +23,6 @@ public final class Documentation {
 	private Documentation() {
 	}
 
-	/** All pages. */
 	public static List<Page> pages() throws IOException {
 		List<Page> pages = new ArrayList<>();
 		for (Path file : files(".md")) {
@@ -33,10 +31,7 @@ public final class Documentation {
 		return pages;
 	}
 
-	/**
-	 * The files of the repository with an ending, sorted, without what a build has
-	 * written, and without those of Git and its host. Others may come and go meanwhile.
-	 */
+	/** The files of the repository with an ending, sorted, without what was built. */
 	static List<Path> files(String ending) throws IOException {
 		List<Path> files = new ArrayList<>();
 		Files.walkFileTree(ROOT, new SimpleFileVisitor<>() {
@@ -65,7 +60,6 @@ public final class Documentation {
 		return files;
 	}
 
-	/** All blocks of code in one language. */
 	public static List<Block> blocks(String language) throws IOException {
 		return pages().stream()
 			.flatMap((page) -> page.blocks().stream())
@@ -73,7 +67,6 @@ public final class Documentation {
 			.toList();
 	}
 
-	/** A page. */
 	public record Page(Path file, String text) {
 
 		List<Block> blocks() {
@@ -98,7 +91,6 @@ public final class Documentation {
 
 	}
 
-	/** A block of code. */
 	public record Block(String page, int line, String language, String text) {
 
 		@Override

@@ -47,10 +47,7 @@ import io.github.holdfast.testsupport.ZooKeeperServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * An application starts with each configuration in the pages. Only the addresses of the
- * stores are replaced.
- */
+/** An application starts with each configuration in the pages, on other addresses. */
 @Timeout(120)
 class DocumentedConfigurationTests {
 
@@ -70,13 +67,6 @@ class DocumentedConfigurationTests {
 				.filter((name) -> name.startsWith("holdfast."))
 				.collect(Collectors.toCollection(TreeSet::new));
 		}
-	}
-
-	@Test
-	void blocksAreFound() throws IOException {
-		assertThat(blocks()).hasSizeGreaterThan(8)
-			.extracting((block) -> block.code().page())
-			.contains("README.md", "docs/backend-redis.md", "docs/operations.md");
 	}
 
 	@Test

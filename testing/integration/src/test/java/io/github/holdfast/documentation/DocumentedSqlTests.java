@@ -10,14 +10,13 @@ import java.util.List;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-import io.github.holdfast.testsupport.TestDatabase;
-
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.datasource.init.ScriptUtils;
+
+import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -26,13 +25,6 @@ class DocumentedSqlTests {
 
 	static List<Documentation.Block> blocks() throws IOException {
 		return Documentation.blocks("sql");
-	}
-
-	@Test
-	void blocksAreFound() throws IOException {
-		assertThat(blocks()).hasSizeGreaterThan(5)
-			.extracting(Documentation.Block::page)
-			.contains("README.md", "docs/backend-jdbc.md");
 	}
 
 	@ParameterizedTest

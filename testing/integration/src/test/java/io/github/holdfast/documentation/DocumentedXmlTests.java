@@ -30,11 +30,6 @@ class DocumentedXmlTests {
 		return Documentation.blocks("xml");
 	}
 
-	@Test
-	void blocksAreFound() throws IOException {
-		assertThat(blocks()).hasSizeGreaterThan(4).extracting(Documentation.Block::page).contains("README.md");
-	}
-
 	@ParameterizedTest
 	@MethodSource("blocks")
 	void namesWhatTheBuildHas(Documentation.Block block) throws Exception {

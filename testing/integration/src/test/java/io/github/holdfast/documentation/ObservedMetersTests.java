@@ -26,10 +26,7 @@ import io.github.holdfast.observation.LockObservations;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * The alert rules and the dashboard use only meters and tags that Holdfast records, and
- * the page lists all of them.
- */
+/** Alert rules, dashboard and page have the meters and tags that are recorded. */
 class ObservedMetersTests {
 
 	private static final Pattern METER = Pattern.compile("holdfast_[a-z_]+");

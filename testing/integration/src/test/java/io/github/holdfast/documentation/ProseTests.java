@@ -15,10 +15,7 @@ import org.springframework.core.io.ClassPathResource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * The pages contain none of the patterns in {@code prose.txt}. {@code testing/prose} also
- * counts them in comments and messages.
- */
+/** The pages contain none of the patterns in {@code prose.txt}. */
 class ProseTests {
 
 	private static final Pattern PAGE = Pattern

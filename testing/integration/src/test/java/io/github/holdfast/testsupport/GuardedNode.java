@@ -5,6 +5,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.PlatformTransactionManager;
+
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.LockManager;
@@ -13,9 +17,6 @@ import io.github.holdfast.transaction.GuardedManagers;
 import io.github.holdfast.transaction.OnActiveTransaction;
 import io.github.holdfast.transaction.RowClaims;
 import io.github.holdfast.transaction.TransactionGuard;
-import org.jspecify.annotations.Nullable;
-
-import org.springframework.transaction.PlatformTransactionManager;
 
 /** A node that is no application: locks, and the transactions under them. */
 public final class GuardedNode implements AutoCloseable {
@@ -26,12 +27,10 @@ public final class GuardedNode implements AutoCloseable {
 
 	private final LockTemplate locks;
 
-	/** Create a node. */
 	public GuardedNode(LockBackend backend, @Nullable RowClaims claims, PlatformTransactionManager... managers) {
 		this(backend, claims, Duration.ofMillis(25), managers);
 	}
 
-	/** Create a node. */
 	public GuardedNode(LockBackend backend, @Nullable RowClaims claims, Duration handoverLimit,
 			PlatformTransactionManager... managers) {
 		GuardedManagers guarded = new GuardedManagers(() -> claims, () -> (managers.length == 0) ? Map.of()
@@ -43,7 +42,6 @@ public final class GuardedNode implements AutoCloseable {
 		this.locks = new LockTemplate(this.manager);
 	}
 
-	/** The locks of this node. */
 	public LockTemplate locks() {
 		return this.locks;
 	}

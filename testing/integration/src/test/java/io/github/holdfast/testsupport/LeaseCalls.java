@@ -14,10 +14,7 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockRequest;
 
-/**
- * Notes what is asked of the leases of an application, before the lease does it. The
- * leases are the real ones.
- */
+/** Notes what is asked of the leases, which are real, before they do it. */
 public final class LeaseCalls implements BeanPostProcessor {
 
 	private final List<String> calls = new CopyOnWriteArrayList<>();
@@ -26,13 +23,11 @@ public final class LeaseCalls implements BeanPostProcessor {
 
 	private final Consumer<String> beforeCall;
 
-	/** Only note the calls. */
 	public LeaseCalls() {
 		this((call) -> {
 		});
 	}
 
-	/** Note the calls and do something before each. */
 	public LeaseCalls(Consumer<String> beforeCall) {
 		this.beforeCall = beforeCall;
 	}
@@ -69,12 +64,10 @@ public final class LeaseCalls implements BeanPostProcessor {
 		return this.calls.stream().filter(method::equals).count();
 	}
 
-	/** The owners of the leases that were granted. */
 	public List<String> owners() {
 		return new ArrayList<>(this.owners);
 	}
 
-	/** Forget what was noted. */
 	public void clear() {
 		this.calls.clear();
 		this.owners.clear();

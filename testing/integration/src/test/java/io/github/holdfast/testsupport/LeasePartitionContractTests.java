@@ -14,10 +14,7 @@ import io.github.holdfast.testsupport.FaultProxy.Fault;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/**
- * What a backend has to do beyond {@link PartitionContractTests} if its leases run out by
- * time.
- */
+/** More for a backend whose leases run out by time. */
 public abstract class LeasePartitionContractTests extends PartitionContractTests {
 
 	@ParameterizedTest

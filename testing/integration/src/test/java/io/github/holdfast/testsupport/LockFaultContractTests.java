@@ -1,8 +1,12 @@
 package io.github.holdfast.testsupport;
 
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -14,6 +18,7 @@ import io.github.holdfast.ManageableLockBackend.Status;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.within;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -23,8 +28,6 @@ import static org.awaitility.Awaitility.await;
  */
 @Timeout(180)
 public abstract class LockFaultContractTests extends StoreContract {
-
-	// Holders
 
 	@Test
 	final void holderIsReportedWithWhatTheStoreKnows() throws Exception {
@@ -36,11 +39,11 @@ public abstract class LockFaultContractTests extends StoreContract {
 		assertThat(holder.epoch()).isEqualTo(lease.epoch());
 		assertThat(holder.since() != null).isEqualTo(store().told().contains(TestStore.Told.SINCE));
 		assertThat(holder.expires() != null).isEqualTo(store().told().contains(TestStore.Told.EXPIRES));
+		assertThat(Stream.of(holder.since(), holder.expires()).filter(Objects::nonNull))
+			.allSatisfy((time) -> assertThat(time).isCloseTo(Instant.now(), within(90, ChronoUnit.SECONDS)));
 		assertThat(release(lease).get()).isTrue();
 		assertThat(store().far().holder(this.key)).isNull();
 	}
-
-	// Forced releases
 
 	@Test
 	final void holderNoticesAForcedReleaseAndTheNextOneGetsTheLock() throws Exception {
@@ -67,8 +70,6 @@ public abstract class LockFaultContractTests extends StoreContract {
 		assertThat(release(successor).get()).isTrue();
 	}
 
-	// The store itself
-
 	@Test
 	final void pingLeavesTheLockAlone() throws Exception {
 		TestLease lease = acquired(store().near());
@@ -80,8 +81,6 @@ public abstract class LockFaultContractTests extends StoreContract {
 		assertThat(store().far().ping()).isNotNull();
 		assertThat(isHeld()).isFalse();
 	}
-
-	// What was removed
 
 	@Test
 	final void holderNoticesThatItsLockWasRemoved() throws Exception {
@@ -125,8 +124,6 @@ public abstract class LockFaultContractTests extends StoreContract {
 		assertThat(lease).isNotNull();
 		assertThat(release(lease).get()).isTrue();
 	}
-
-	// What is left of those who have given up
 
 	@Test
 	final void interruptedWaiterLeavesNothing() throws Exception {

@@ -3,8 +3,6 @@ package io.github.holdfast.testsupport;
 import java.time.Duration;
 
 import io.etcd.jetcd.Client;
-import io.github.holdfast.autoconfigure.HoldfastAutoConfiguration;
-import io.github.holdfast.store.etcd.EtcdLockBackend;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.ExponentialBackoffRetry;
@@ -21,20 +19,21 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.boot.transaction.autoconfigure.TransactionManagerCustomizationAutoConfiguration;
 
+import io.github.holdfast.autoconfigure.HoldfastAutoConfiguration;
+import io.github.holdfast.store.etcd.EtcdLockBackend;
+
 /** Spring Boot applications with locks, as small as they can be. */
 public final class LockedApplication {
 
 	private LockedApplication() {
 	}
 
-	/** An application without a database. */
 	public static ApplicationContextRunner local() {
 		return used()
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, HoldfastAutoConfiguration.class))
 			.withPropertyValues("holdfast.backend=local");
 	}
 
-	/** An application with a DataSource, a transaction manager and a lock table. */
 	public static ApplicationContextRunner jdbc(DatabaseAccess database) {
 		return used()
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, DataSourceAutoConfiguration.class,
@@ -48,7 +47,6 @@ public final class LockedApplication {
 					"spring.datasource.hikari.minimum-idle=1", "holdfast.jdbc.initialize-schema=always");
 	}
 
-	/** An application with Redis. */
 	public static ApplicationContextRunner redis(int port) {
 		return used()
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, DataRedisAutoConfiguration.class,
@@ -56,25 +54,19 @@ public final class LockedApplication {
 			.withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + port);
 	}
 
-	/**
-	 * An application with Redisson's starter, which brings connections for Spring Data
-	 * Redis, too.
-	 */
+	/** With Redisson's starter, which brings connections for Spring Data Redis, too. */
 	public static ApplicationContextRunner redisson(int port) {
 		return withRedisson(redis(port));
 	}
 
-	/** An application with etcd. */
 	public static ApplicationContextRunner etcd(String endpoint) {
 		return withEtcd(local().withPropertyValues("holdfast.backend="), endpoint);
 	}
 
-	/** An application with a DataSource, a transaction manager and locks in ZooKeeper. */
 	public static ApplicationContextRunner zooKeeper(DatabaseAccess database, String addresses) {
 		return zooKeeper(database, addresses, Duration.ofSeconds(60));
 	}
 
-	/** An application with a DataSource, a transaction manager and locks in ZooKeeper. */
 	public static ApplicationContextRunner zooKeeper(DatabaseAccess database, String addresses,
 			Duration sessionTimeout) {
 		return jdbc(database).withPropertyValues("holdfast.backend=zookeeper")
@@ -93,7 +85,6 @@ public final class LockedApplication {
 		return client;
 	}
 
-	/** An application with a DataSource, a transaction manager and its locks in etcd. */
 	public static ApplicationContextRunner etcd(DatabaseAccess database, String endpoint) {
 		return withEtcd(jdbc(database).withPropertyValues("holdfast.backend=etcd"), endpoint);
 	}

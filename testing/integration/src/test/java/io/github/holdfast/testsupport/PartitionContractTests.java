@@ -124,10 +124,7 @@ public abstract class PartitionContractTests extends StoreContract {
 		awaitFreeForGood();
 	}
 
-	/**
-	 * Lets requests pass until the store has done something, and its answers not be seen
-	 * from then on.
-	 */
+	/** Holds answers back as soon as the store has done something. */
 	protected final CountDownLatch holdTheAnswerOnce(BooleanSupplier done) {
 		CountDownLatch held = new CountDownLatch(1);
 		proxy().beforeReply(() -> {
@@ -139,10 +136,7 @@ public abstract class PartitionContractTests extends StoreContract {
 		return held;
 	}
 
-	/**
-	 * Waits until the first node gets answers again. A request on a connection that has
-	 * just been broken may fail.
-	 */
+	/** Waits until the first node gets answers again. */
 	protected final void connect() {
 		connect("connect:" + this.key);
 	}
@@ -155,10 +149,7 @@ public abstract class PartitionContractTests extends StoreContract {
 		assertThat(release(lease)).succeedsWithin(PATIENCE);
 	}
 
-	/**
-	 * Long before a lease would run out, and not as the end of the session has cleaned
-	 * up; then nothing that is still on its way takes the lock.
-	 */
+	/** Before a lease runs out, by no end of a session, and for good. */
 	protected final void awaitFreeForGood() {
 		awaitFree();
 		assertSameSession();

@@ -7,7 +7,6 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 /** The backends that keep their locks in Redis. */
 public enum RedisStore {
 
-	/** Through Spring Data Redis. */
 	REDIS {
 
 		@Override
@@ -20,7 +19,6 @@ public enum RedisStore {
 
 	},
 
-	/** Through Redisson. */
 	REDISSON {
 
 		@Override
@@ -31,7 +29,6 @@ public enum RedisStore {
 
 	};
 
-	/** An application with a DataSource and a transaction manager. */
 	public abstract ApplicationContextRunner application(DatabaseAccess database, int port);
 
 }

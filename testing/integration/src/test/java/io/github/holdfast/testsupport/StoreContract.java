@@ -12,6 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.store.Requests;
 import io.github.holdfast.testsupport.FaultProxy.Fault;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -25,12 +26,10 @@ abstract class StoreContract {
 	/** Long enough never to end in a test that passes. */
 	protected static final Duration PATIENCE = Duration.ofSeconds(30);
 
-	/** The lock that a test is about. */
 	protected String key = "";
 
 	private TestStore store;
 
-	/** Supplies the store, with new clients. */
 	protected abstract TestStore open() throws Exception;
 
 	@BeforeEach
@@ -53,7 +52,6 @@ abstract class StoreContract {
 		store.close();
 	}
 
-	/** The store of this test. */
 	protected final TestStore store() {
 		return this.store;
 	}
@@ -82,14 +80,12 @@ abstract class StoreContract {
 		return Requests.request(key, waitTime, leaseTime);
 	}
 
-	/** Acquires the lock. */
 	protected final TestLease acquired(LockBackend node) throws InterruptedException {
 		TestLease lease = TestLease.acquire(node, request(PATIENCE));
 		assertThat(lease).isNotNull();
 		return lease;
 	}
 
-	/** Releases a lock. */
 	protected static CompletableFuture<Boolean> release(TestLease lease) {
 		return lease.release();
 	}

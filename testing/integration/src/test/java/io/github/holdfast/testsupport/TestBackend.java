@@ -17,13 +17,10 @@ public enum TestBackend {
 
 	},
 
-	/** A lock table in H2. */
 	H2(TestDatabase.H2),
 
-	/** A lock table in MariaDB. */
 	MARIADB(TestDatabase.MARIADB),
 
-	/** A lock table in PostgreSQL. */
 	POSTGRESQL(TestDatabase.POSTGRESQL);
 
 	private final TestDatabase database;
@@ -42,12 +39,10 @@ public enum TestBackend {
 		return this != LOCAL;
 	}
 
-	/** An application on an empty database. */
 	public ApplicationContextRunner application() {
 		return application(this.database.newDatabase());
 	}
 
-	/** An application on a database. */
 	public ApplicationContextRunner application(DatabaseAccess access) {
 		return LockedApplication.jdbc(access);
 	}

@@ -24,13 +24,11 @@ public final class TestLease {
 		this.end = lease.sentAt() + request.leaseTime().toNanos() / 100 * 99;
 	}
 
-	/** Acquires a lock. */
 	public static @Nullable TestLease acquire(LockBackend backend, LockRequest request) throws InterruptedException {
 		LockBackend.Lease lease = backend.acquire(request);
 		return (lease != null) ? new TestLease(request, lease) : null;
 	}
 
-	/** The number of the grant. */
 	public long epoch() {
 		return this.lease.epoch();
 	}
@@ -40,12 +38,10 @@ public final class TestLease {
 		return Duration.ofNanos(Math.max(0, this.end - System.nanoTime()));
 	}
 
-	/** Whether the lock is surely held. */
 	public boolean isValid() {
 		return !this.over && this.lease.isAlive() && (!this.lease.expires() || !remaining().isZero());
 	}
 
-	/** Renews the lease. */
 	public boolean renew(Duration leaseTime) {
 		long newEnd = System.nanoTime() + leaseTime.toNanos() / 100 * 99;
 		// The store may have shortened the lease, even if it does not answer
@@ -66,7 +62,6 @@ public final class TestLease {
 		}
 	}
 
-	/** Releases the lock. */
 	public CompletableFuture<Boolean> release() {
 		this.over = true;
 		try {

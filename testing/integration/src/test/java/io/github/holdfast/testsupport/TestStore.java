@@ -5,10 +5,7 @@ import java.util.Set;
 
 import io.github.holdfast.ManageableLockBackend;
 
-/**
- * A store of locks as a contract sees it: two nodes with clients of their own, of which
- * the network of the first can fail, and what is in the store.
- */
+/** A store as a contract sees it: two nodes, of which the first has a proxy. */
 public interface TestStore extends AutoCloseable {
 
 	/** The node behind the proxy. */

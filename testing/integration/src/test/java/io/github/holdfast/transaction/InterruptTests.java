@@ -21,15 +21,11 @@ import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * A thread is interrupted while it waits for a lock, talks to the store, or holds the
- * lock.
- */
+/** A thread is interrupted while it waits for a lock, asks the store, or holds it. */
 class InterruptTests {
 
 	/**
-	 * Requests and answers are late, so that most of the interrupts come while one of
-	 * them is on its way.
+	 * The network is slow, so that most interrupts come while something is on its way.
 	 */
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
@@ -38,7 +34,7 @@ class InterruptTests {
 		try (FaultProxy proxy = new FaultProxy(access.port());
 				HikariDataSource direct = access.dataSource(2);
 				HikariDataSource slow = access.onPort(proxy.port()).dataSource(2)) {
-			DatabaseAccess.runScript(direct, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
+			database.createLockTable(direct);
 			LockManager locksManager = new LockManager(new JdbcLockBackend(() -> slow));
 			LockTemplate locks = new LockTemplate(locksManager);
 			LockManager otherNodeManager = new LockManager(new JdbcLockBackend(() -> direct));
@@ -68,8 +64,7 @@ class InterruptTests {
 	}
 
 	/**
-	 * Answers are late, so that the question for the token and the check before the
-	 * COMMIT take long enough to be cancelled.
+	 * The network is slow, so that the question for the token and the check take time.
 	 */
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)

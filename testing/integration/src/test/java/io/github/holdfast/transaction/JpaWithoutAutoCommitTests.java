@@ -31,10 +31,7 @@ import io.github.holdfast.testsupport.TestDatabase;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-/**
- * The check of a JPA transaction in a pool without auto-commit keeps its row locked until
- * the commit: it is made on the connection of the transaction.
- */
+/** In a pool without auto-commit, JPA's check keeps its row locked until the commit. */
 class JpaWithoutAutoCommitTests {
 
 	@ParameterizedTest
@@ -74,13 +71,9 @@ class JpaWithoutAutoCommitTests {
 
 	private static void run(TestDatabase database, boolean autoCommit, @Nullable JpaVendorAdapter vendor, Test test) {
 		DatabaseAccess access = database.newDatabase().impatient();
-		try (HikariDataSource observer = access.dataSource(2); HikariDataSource dataSource = new HikariDataSource()) {
-			dataSource.setJdbcUrl(access.url());
-			dataSource.setUsername(access.user());
-			dataSource.setPassword(access.password());
-			dataSource.setMaximumPoolSize(4);
-			dataSource.setAutoCommit(autoCommit);
-			DatabaseAccess.runScript(observer, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
+		try (HikariDataSource observer = access.dataSource(2);
+				HikariDataSource dataSource = access.dataSource(4, (config) -> config.setAutoCommit(autoCommit))) {
+			database.createLockTable(observer);
 			JdbcTemplate jdbc = new JdbcTemplate(observer);
 			jdbc.setQueryTimeout(2);
 			jdbc.execute("CREATE TABLE item (id integer NOT NULL PRIMARY KEY)");

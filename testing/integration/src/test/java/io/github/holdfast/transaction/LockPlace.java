@@ -7,14 +7,6 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.holdfast.LockBackend;
-import io.github.holdfast.LockHolder;
-import io.github.holdfast.LockRequest;
-import io.github.holdfast.store.jdbc.JdbcLockBackend;
-import io.github.holdfast.testsupport.DatabaseAccess;
-import io.github.holdfast.testsupport.GuardedNode;
-import io.github.holdfast.testsupport.LockedApplication;
-import io.github.holdfast.testsupport.TestDatabase;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.provider.Arguments;
 
@@ -23,6 +15,14 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.transaction.PlatformTransactionManager;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockHolder;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.store.jdbc.JdbcLockBackend;
+import io.github.holdfast.testsupport.GuardedNode;
+import io.github.holdfast.testsupport.LockedApplication;
+import io.github.holdfast.testsupport.TestDatabase;
 
 /** Where the leases of a test application are kept. */
 enum LockPlace {
@@ -82,28 +82,18 @@ enum LockPlace {
 
 	};
 
-	/** A node whose transactions are guarded. */
 	abstract GuardedNode node(LockBackend store, DataSource business, PlatformTransactionManager... managers);
 
 	/** An application at the level {@code fence}. */
 	abstract ApplicationContextRunner application(TestDatabase database);
 
-	/** The database with the leases of an application. */
 	abstract DataSource locks(ApplicationContext context);
 
-	/** The store in a database. */
 	abstract LockBackend store(DataSource locks);
 
-	/**
-	 * The locks of an application as another node uses them. The transactions are those
-	 * of the application.
-	 */
+	/** The locks as another node uses them, with the transactions of the application. */
 	GuardedNode newNode(ApplicationContext context) {
 		return node(store(locks(context)), context.getBean(DataSource.class));
-	}
-
-	static void createTable(DataSource dataSource, TestDatabase database) {
-		DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
 	}
 
 	static Stream<Arguments> onEachDatabase() {
@@ -168,16 +158,13 @@ enum LockPlace {
 
 	}
 
-	/**
-	 * A lock table outside of the business database. Not a DataSource bean itself, as
-	 * applications have one.
-	 */
+	/** A lock table in another database; no DataSource bean, as applications have one. */
 	static final class LockDatabase implements AutoCloseable {
 
 		private final HikariDataSource dataSource = TestDatabase.H2.newDatabase().dataSource(8);
 
 		LockDatabase() {
-			createTable(this.dataSource, TestDatabase.H2);
+			TestDatabase.H2.createLockTable(this.dataSource);
 		}
 
 		@Override

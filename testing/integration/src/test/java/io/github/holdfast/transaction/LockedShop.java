@@ -24,8 +24,7 @@ class LockedShop {
 	}
 
 	private static int number(JdbcTemplate jdbc, String sql) {
-		Integer number = jdbc.queryForObject(sql, Integer.class);
-		return (number != null) ? number : -1;
+		return jdbc.queryForObject(sql, Integer.class);
 	}
 
 	@DistributedLock(key = "'stock'")

@@ -48,10 +48,7 @@ class LostRedisLockTests {
 		}
 	}
 
-	/**
-	 * One of three nodes was down when the lock was taken; another one is restarted
-	 * without its data.
-	 */
+	/** One of three nodes was down at the grant; another one forgets its data. */
 	@ParameterizedTest
 	@EnumSource
 	void noUpdateIsLostAtFenceByASecondMajority(TestDatabase database) {

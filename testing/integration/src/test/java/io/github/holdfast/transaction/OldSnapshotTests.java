@@ -29,11 +29,7 @@ import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * A pool without auto-commit that prepares its connections by a statement, and so leaves
- * a transaction open: what is read in it is as old as the connection. Pools do the same
- * when they look after idle connections, each two minutes.
- */
+/** Pools whose connections are in a transaction already, with an old snapshot. */
 class OldSnapshotTests {
 
 	@ParameterizedTest

@@ -32,21 +32,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-/**
- * What optimistic locks do with one key: alone, beside each other, and beside exclusive
- * ones.
- */
+/** Optimistic locks alone, beside each other, and beside exclusive ones. */
 class OptimisticLockTests {
 
 	private static final Runnable NOTHING = () -> {
 	};
 
-	// Conflicts
-
-	/**
-	 * PostgreSQL refuses the first commit at its end, as it does with serialization
-	 * failures, but not the second one.
-	 */
+	/** PostgreSQL refuses the first commit at its end, as serialization failures. */
 	@Test
 	void conflictThatTheDatabaseFindsInTheCommitIsOneToo() {
 		run(TestDatabase.POSTGRESQL, (context, documents) -> {
@@ -157,8 +149,6 @@ class OptimisticLockTests {
 				});
 	}
 
-	// The end of the wait time
-
 	@ParameterizedTest
 	@EnumSource
 	void attemptsEndWithTheWaitTime(TestDatabase database) {
@@ -208,8 +198,6 @@ class OptimisticLockTests {
 		});
 	}
 
-	// Commits
-
 	@Test
 	void bodyWithoutACheckedCommitIsAnError() {
 		run(TestDatabase.H2,
@@ -222,7 +210,7 @@ class OptimisticLockTests {
 	@Test
 	void commitOfAnotherManagerIsNoCommit() {
 		run(LockPlace.BUSINESS_DATABASE.application(TestDatabase.H2)
-			.withUserConfiguration(ResourcelessManagerTests.TwoManagers.class)
+			.withUserConfiguration(TransactionsBesideRedisTests.TwoManagers.class)
 			.withPropertyValues("holdfast.transaction-managers.steps=lease"), (context, documents) -> {
 				TransactionTemplate other = new TransactionTemplate(
 						context.getBean(ResourcelessTransactionManager.class));
@@ -246,8 +234,6 @@ class OptimisticLockTests {
 			assertThat(documents.entries()).containsExactly("second");
 		});
 	}
-
-	// Calls inside of calls
 
 	@Test
 	void exclusiveLockOfTheCallChainCoversAnOptimisticCall() {
@@ -320,8 +306,6 @@ class OptimisticLockTests {
 				.withMessageContaining("call execute or run");
 		});
 	}
-
-	// The end of the application
 
 	@Test
 	void overtakenCallIsNotRepeatedWhenTheApplicationEnds() {

@@ -21,10 +21,7 @@ import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Two nodes whose sessions change with each transaction, so that nothing that belongs to
- * a session can be their lock.
- */
+/** Two nodes behind PgBouncer, whose sessions change with each transaction. */
 @Tag("long")
 @EnabledIf(value = "io.github.holdfast.testsupport.PgBouncer#isInstalled",
 		disabledReason = "pgbouncer is not installed")

@@ -54,10 +54,7 @@ class PoolExhaustionTests {
 		});
 	}
 
-	/**
-	 * Several keys of one call are taken in one order, whatever the order they are named
-	 * in.
-	 */
+	/** They are taken in one order, whatever the order they are named in. */
 	@ParameterizedTest
 	@EnumSource(TestBackend.class)
 	void severalKeysInBothOrdersAllSucceed(TestBackend backend) {

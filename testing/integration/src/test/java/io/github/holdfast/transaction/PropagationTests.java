@@ -24,10 +24,7 @@ import io.github.holdfast.testsupport.TestDatabase;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/**
- * The lock is checked once for each real commit, however the transactions under it are
- * nested.
- */
+/** The lock is checked once for each real commit, however transactions are nested. */
 class PropagationTests {
 
 	private static final String CLAIM = "UPDATE holdfast_lock SET expires_at";

@@ -44,10 +44,7 @@ class ReadOnlyDatabaseTests {
 		}
 	}
 
-	/**
-	 * Makes a database server refuse the writes of an application, by the means of its
-	 * administrators.
-	 */
+	/** Makes a database refuse writes, as its administrators do. */
 	private static final class ReadOnlySwitch implements AutoCloseable {
 
 		private final TestDatabase database;

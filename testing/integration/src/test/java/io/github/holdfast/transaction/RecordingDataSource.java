@@ -30,7 +30,6 @@ class RecordingDataSource extends DelegatingDataSource {
 		super(target);
 	}
 
-	/** Does something before each commit. */
 	void beforeCommit(Runnable action) {
 		this.beforeCommit = action;
 	}
@@ -64,7 +63,6 @@ class RecordingDataSource extends DelegatingDataSource {
 				});
 	}
 
-	/** An application whose DataSource is recorded. */
 	@Configuration(proxyBeanMethods = false)
 	@EnableTransactionManagement
 	static class Beans {

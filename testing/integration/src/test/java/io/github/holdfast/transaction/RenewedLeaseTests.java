@@ -115,10 +115,7 @@ class RenewedLeaseTests {
 		}
 	}
 
-	/**
-	 * A serialization failure is an answer that the database may give to any transaction
-	 * at that level: it is rolled back, and the call is repeated.
-	 */
+	/** The database may answer so at that level: the call is repeated. */
 	private static void workUntilSerialized(ApplicationContext context, LockPlace place, Isolation isolation,
 			Duration leaseTime, int id) {
 		for (boolean done = false; !done;) {

@@ -27,8 +27,7 @@ class StockService {
 	}
 
 	int quantity(String sku) {
-		Integer quantity = this.jdbc.queryForObject("SELECT quantity FROM stock WHERE sku = ?", Integer.class, sku);
-		return (quantity != null) ? quantity : -1;
+		return this.jdbc.queryForObject("SELECT quantity FROM stock WHERE sku = ?", Integer.class, sku);
 	}
 
 	void write(String sku, int quantity) {

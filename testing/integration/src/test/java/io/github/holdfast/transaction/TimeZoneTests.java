@@ -31,7 +31,8 @@ class TimeZoneTests {
 	void nodesInDifferentTimeZonesAgreeOnALease(TestDatabase database) {
 		DatabaseAccess access = database.newDatabase();
 		try (HikariDataSource west = lockTable(database, access);
-				HikariDataSource east = dataSource(access, timeZone(database, "+13:00"));
+				HikariDataSource east = access.dataSource(2,
+						(config) -> config.setConnectionInitSql(timeZone(database, "+13:00")));
 				LockManager here = new LockManager(new JdbcLockBackend(() -> west));
 				LockManager there = new LockManager(new JdbcLockBackend(() -> east))) {
 			assertAgree(west, here, there);
@@ -54,18 +55,9 @@ class TimeZoneTests {
 	}
 
 	private static HikariDataSource lockTable(TestDatabase database, DatabaseAccess access) {
-		HikariDataSource dataSource = dataSource(access, timeZone(database, "-09:30"));
-		DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
-		return dataSource;
-	}
-
-	private static HikariDataSource dataSource(DatabaseAccess access, String timeZone) {
-		HikariDataSource dataSource = new HikariDataSource();
-		dataSource.setJdbcUrl(access.url());
-		dataSource.setUsername(access.user());
-		dataSource.setPassword(access.password());
-		dataSource.setMaximumPoolSize(2);
-		dataSource.setConnectionInitSql(timeZone);
+		HikariDataSource dataSource = access.dataSource(2,
+				(config) -> config.setConnectionInitSql(timeZone(database, "-09:30")));
+		database.createLockTable(dataSource);
 		return dataSource;
 	}
 
@@ -78,9 +70,7 @@ class TimeZoneTests {
 	}
 
 	private static long lockColumn(HikariDataSource dataSource, String column) {
-		Long value = new JdbcTemplate(dataSource).queryForObject("SELECT " + column + " FROM holdfast_lock",
-				Long.class);
-		return (value != null) ? value : -1;
+		return new JdbcTemplate(dataSource).queryForObject("SELECT " + column + " FROM holdfast_lock", Long.class);
 	}
 
 }

@@ -27,7 +27,6 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
-
 import io.github.holdfast.store.jdbc.DocumentedGrants;
 import io.github.holdfast.testsupport.ChildJvm;
 import io.github.holdfast.testsupport.DatabaseAccess;
@@ -39,10 +38,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
-/**
- * A node dies, stops or loses its session while its transaction has the row of its lock
- * locked. All nodes are a user with no more than the documented privileges.
- */
+/** A node dies, stops or loses its session while its transaction has the row locked. */
 @Timeout(180)
 class TransactionLockFaultTests {
 
@@ -67,8 +63,7 @@ class TransactionLockFaultTests {
 	}
 
 	/**
-	 * The row stays locked for as long as the transaction is open: for ever, unless the
-	 * database ends it.
+	 * Without such a limit, the row stays locked for as long as the transaction is open.
 	 */
 	@ParameterizedTest
 	@CsvSource({ "MARIADB, ?sessionVariables=idle_transaction_timeout=1",
@@ -284,15 +279,14 @@ class TransactionLockFaultTests {
 	}
 
 	private static int number(JdbcTemplate jdbc, String sql) {
-		Integer number = jdbc.queryForObject(sql, Integer.class);
-		return (number != null) ? number : -1;
+		return jdbc.queryForObject(sql, Integer.class);
 	}
 
 	private static void run(TestDatabase database, Duration leaseTime, Scenario scenario) throws Exception {
 		DatabaseAccess owner = database.newDatabase();
 		try (HikariDataSource admin = owner.dataSource(2)) {
 			JdbcTemplate jdbc = new JdbcTemplate(admin);
-			LockPlace.createTable(admin, database);
+			database.createLockTable(admin);
 			LockedShop.createTables(jdbc);
 			List<String> grants = new ArrayList<>(DocumentedGrants.statements());
 			grants.add("GRANT SELECT, UPDATE ON stock TO shop_app");
@@ -306,7 +300,6 @@ class TransactionLockFaultTests {
 		}
 	}
 
-	/** What happens to a holder on another node. */
 	private interface Scenario {
 
 		void run(Warehouse warehouse) throws Exception;

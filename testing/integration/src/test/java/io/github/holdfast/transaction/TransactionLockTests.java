@@ -35,10 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
-/**
- * A transaction that is all that a locked method does locks the row of the lock table by
- * its first statement, and its end is the release.
- */
+/** Transactions whose first statement locks the row, and whose end releases it. */
 class TransactionLockTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -250,7 +247,6 @@ class TransactionLockTests {
 		});
 	}
 
-	/** What happens on two nodes. */
 	private interface Scenario {
 
 		void run(Nodes nodes) throws Exception;
@@ -291,8 +287,8 @@ class TransactionLockTests {
 		}
 
 		/**
-		 * Starts calls on a thread of their own, and returns when they have told the
-		 * database something.
+		 * Starts calls on a thread, and returns when they have told the database
+		 * something.
 		 */
 		CompletableFuture<Void> start(Runnable calls) {
 			recording().clear();
@@ -350,7 +346,6 @@ class TransactionLockTests {
 
 	}
 
-	/** Sells from one stock. */
 	static class Shop extends LockedShop {
 
 		Shop(JdbcTemplate jdbc) {
@@ -379,7 +374,6 @@ class TransactionLockTests {
 
 	}
 
-	/** Notes what listeners are told of the lock. */
 	static class Told implements LockListener {
 
 		private final List<String> events = new CopyOnWriteArrayList<>();

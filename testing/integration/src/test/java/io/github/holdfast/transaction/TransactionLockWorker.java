@@ -22,16 +22,12 @@ import io.github.holdfast.testsupport.LockedApplication;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Another node: sells for each line on its standard input, and pauses at the point that
- * the line tells.
- */
+/** Sells for each line on its standard input, and pauses at the point that it names. */
 final class TransactionLockWorker {
 
 	private TransactionLockWorker() {
 	}
 
-	/** Sell. */
 	public static void main(String[] args) {
 		application(new DatabaseAccess(args[0], args[1], args[2]), Duration.parse(args[3])).run((context) -> {
 			assertThat(context).hasNotFailed();
@@ -57,7 +53,6 @@ final class TransactionLockWorker {
 		}
 	}
 
-	/** A node. */
 	static ApplicationContextRunner application(DatabaseAccess database, Duration leaseTime) {
 		return LockedApplication.jdbc(database)
 			.withUserConfiguration(RecordingDataSource.Beans.class)
@@ -67,7 +62,6 @@ final class TransactionLockWorker {
 					"holdfast.lease-time=" + leaseTime.toMillis() + "ms", "spring.main.banner-mode=off");
 	}
 
-	/** Sell one piece. */
 	static String sell(ApplicationContext context, Consumer<String> pause) {
 		RecordingDataSource dataSource = (RecordingDataSource) context.getBean(DataSource.class);
 		Shop shop = context.getBean(Shop.class);
@@ -81,7 +75,6 @@ final class TransactionLockWorker {
 		}
 	}
 
-	/** Sells from one stock. */
 	static class Shop extends LockedShop {
 
 		Shop(JdbcTemplate jdbc) {

@@ -23,10 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
-/**
- * Two nodes of an application that sell from one stock of 100 pieces. Their leases are
- * longer than any test, so that a lock is lost only by what a test does to the store.
- */
+/** Two nodes that sell from a stock of 100 pieces, with leases longer than any test. */
 final class TwoNodes {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -47,10 +44,7 @@ final class TwoNodes {
 		configured.run((first) -> configured.run((second) -> scenario.run(new TwoNodes(first, second))));
 	}
 
-	/**
-	 * The first node sells a piece, by another method than those that sell at the same
-	 * time: their transactions must not claim the row, which would keep each other out.
-	 */
+	/** By another method, whose transactions do not claim the row of the others. */
 	long sell() {
 		AtomicLong token = new AtomicLong();
 		stock(this.first).takeInNewTransaction("A", () -> token.set(token()));
@@ -76,10 +70,7 @@ final class TwoNodes {
 		}));
 	}
 
-	/**
-	 * The first node has read the quantity in its transaction when its lock is lost. The
-	 * second one, which has the lock then, waits for the end of that transaction.
-	 */
+	/** The second node has the lock, but waits for the transaction of the first one. */
 	void sellOneAfterTheOther(Runnable loss) {
 		CompletableFuture<Void> successor = new CompletableFuture<>();
 		stock(this.first).take("A", () -> {
@@ -165,7 +156,6 @@ final class TwoNodes {
 		}, (task) -> new Thread(task).start());
 	}
 
-	/** What the two nodes do. */
 	@FunctionalInterface
 	interface Scenario {
 
@@ -173,10 +163,7 @@ final class TwoNodes {
 
 	}
 
-	/**
-	 * How two sales at the same time have ended, where the second one is always
-	 * committed.
-	 */
+	/** How two sales have ended, of which the second one is always committed. */
 	record Sales(@Nullable LockLostException refusal, long firstToken, long secondToken) {
 	}
 

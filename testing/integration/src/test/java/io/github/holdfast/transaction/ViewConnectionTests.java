@@ -31,20 +31,24 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.orm.jpa.EntityManagerHolder;
 import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
+import org.springframework.orm.jpa.support.OpenEntityManagerInViewInterceptor;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
+import org.springframework.web.context.request.ServletWebRequest;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockMode;
@@ -52,15 +56,11 @@ import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 
-import static io.github.holdfast.transaction.OpenView.inView;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-/**
- * The session of open-in-view keeps its connection between transactions, and in a pool
- * without auto-commit the snapshot of its first query.
- */
+/** The connection and the snapshot that the session of open-in-view keeps. */
 class ViewConnectionTests {
 
 	@ParameterizedTest
@@ -245,10 +245,7 @@ class ViewConnectionTests {
 			});
 	}
 
-	/**
-	 * The transaction that has ended is still bound then, so a call that would take part
-	 * in it is refused.
-	 */
+	/** That transaction is still bound then, so no call can take part in it. */
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void callbackOfATransactionCallsALockedMethodThatBeginsANewOne(boolean view) {
@@ -307,6 +304,20 @@ class ViewConnectionTests {
 			}
 			assertThat(stock.quantity("A")).isEqualTo(99);
 		});
+	}
+
+	/** As Spring Boot has it by default. */
+	private static void inView(ApplicationContext context, Runnable request) {
+		OpenEntityManagerInViewInterceptor view = new OpenEntityManagerInViewInterceptor();
+		view.setEntityManagerFactory(context.getBean(EntityManagerFactory.class));
+		ServletWebRequest webRequest = new ServletWebRequest(new MockHttpServletRequest());
+		view.preHandle(webRequest);
+		try {
+			request.run();
+		}
+		finally {
+			view.afterCompletion(webRequest, null);
+		}
 	}
 
 	private static ApplicationContextRunner application(TestDatabase database) {

@@ -13,17 +13,7 @@ import java.util.stream.Stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * A row of a table of {@code models.md}.
- *
- * @param sentence the sentence that is left out, or "nothing"
- * @param model the name of the module
- * @param calls the programs of the calls, and the server
- * @param faults the faults that happen, and other constants
- * @param result the invariant that is violated, or "no error"
- * @param steps the length of the shortest trace to the violation
- * @param states the number of distinct states that TLC visits
- */
+/** A row of a table of {@code models.md}; a sentence may be "nothing". */
 record Row(String sentence, String model, String calls, String faults, String result, long steps, long states) {
 
 	static final Path FOLDER = Path.of("").toAbsolutePath();
@@ -52,10 +42,6 @@ record Row(String sentence, String model, String calls, String faults, String re
 		return this.result.equals("no error");
 	}
 
-	/**
-	 * The file of the model with the constants of this row. A twin is checked for the one
-	 * invariant that it violates.
-	 */
 	String configuration() throws IOException {
 		List<String> lines = new ArrayList<>();
 		for (String line : Files.readAllLines(FOLDER.resolve(this.model + ".cfg"))) {

@@ -19,10 +19,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * TLC finds what the tables of {@code models.md} say: no error in the rule, and the
- * violation of one invariant without each of its sentences.
- */
+/** TLC finds what the tables of {@code models.md} say. */
 class SpecificationTests {
 
 	private static final Pattern SENTENCE = Pattern.compile("Keeps\\(\"([^\"]+)\"\\)");

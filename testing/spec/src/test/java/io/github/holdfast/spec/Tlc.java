@@ -13,10 +13,7 @@ import java.util.regex.Pattern;
 
 import tlc2.TLC;
 
-/**
- * Runs of the model checker in this JVM. Each has its own classes, as their static fields
- * are made for one run.
- */
+/** Runs of the model checker, each with its own classes, as they have static fields. */
 final class Tlc {
 
 	private static final Pattern VIOLATION = Pattern.compile("(?:Invariant|Action property) (\\w+) is violated");
@@ -30,12 +27,6 @@ final class Tlc {
 	private Tlc() {
 	}
 
-	/**
-	 * Check a model. Modules that it extends are looked for in the working directory.
-	 * @param module the file of the module
-	 * @param configuration the file with its constants and invariants
-	 * @param folder where TLC may leave files behind
-	 */
 	static Outcome run(Path module, Path configuration, Path folder) throws IOException, ReflectiveOperationException {
 		URL tools = TLC.class.getProtectionDomain().getCodeSource().getLocation();
 		try (URLClassLoader loader = new URLClassLoader(new URL[] { tools }, ClassLoader.getPlatformClassLoader())) {
@@ -57,14 +48,7 @@ final class Tlc {
 		}
 	}
 
-	/**
-	 * What TLC has found.
-	 *
-	 * @param violation the violated invariant, "no error" or "unknown"
-	 * @param states how many distinct states TLC has visited
-	 * @param steps the length of the shortest trace to the violation
-	 * @param output all that TLC has printed
-	 */
+	/** What TLC has found: the violated invariant, "no error" or "unknown". */
 	record Outcome(String violation, long states, long steps, String output) {
 
 		private static Outcome of(String output) {

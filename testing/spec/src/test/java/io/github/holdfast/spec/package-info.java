@@ -1,4 +1,2 @@
-/**
- * The check of the models by TLC.
- */
+/** The check of the models by TLC. */
 package io.github.holdfast.spec;

@@ -120,10 +120,7 @@ public final class ChildJvm implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Waits for a line on the child's standard output. Each line is returned once; lines
-	 * with other prefixes stay for later calls.
-	 */
+	/** Waits for a line on standard output. Those with other prefixes stay for later. */
 	public synchronized String await(String prefix, Duration timeout) throws InterruptedException {
 		long deadline = System.nanoTime() + timeout.toNanos();
 		while (true) {
@@ -139,9 +136,6 @@ public final class ChildJvm implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Takes a line from the child's standard output if it is there already.
-	 */
 	public synchronized Optional<String> poll(String prefix) {
 		for (int i = 0; i < this.lines.size(); i++) {
 			if (this.lines.get(i).startsWith(prefix)) {
@@ -151,10 +145,6 @@ public final class ChildJvm implements AutoCloseable {
 		return Optional.empty();
 	}
 
-	/**
-	 * Stops all threads of the child where they are. They notice nothing, except that
-	 * time has passed when they are resumed.
-	 */
 	public void pause() {
 		ServerProcess.signal(pid(), "STOP");
 		awaitState("paused", () -> state() == 'T');
@@ -165,10 +155,6 @@ public final class ChildJvm implements AutoCloseable {
 		awaitState("resumed", () -> state() != 'T');
 	}
 
-	/**
-	 * Ends the child as a power loss would, and waits until it has ended. Does nothing
-	 * when it has ended already.
-	 */
 	public void kill() {
 		this.process.destroyForcibly();
 		awaitState("killed", () -> !this.process.isAlive());
@@ -219,9 +205,6 @@ public final class ChildJvm implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * The state as {@code ps} prints it.
-	 */
 	char state() {
 		try {
 			Process ps = new ProcessBuilder("ps", "-o", "state=", "-p", Long.toString(pid())).start();

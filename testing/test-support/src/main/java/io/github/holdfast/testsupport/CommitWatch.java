@@ -31,9 +31,6 @@ final class CommitWatch {
 		return this.awaited;
 	}
 
-	/**
-	 * Whether the last request was one that commits.
-	 */
 	boolean isAwaited() {
 		return this.awaited;
 	}

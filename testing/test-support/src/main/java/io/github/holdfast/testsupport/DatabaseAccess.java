@@ -3,6 +3,7 @@ package io.github.holdfast.testsupport;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -14,10 +15,6 @@ import com.zaxxer.hikari.HikariDataSource;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.datasource.init.ScriptUtils;
 
-/**
- * How to connect to one database of a {@link TestDatabase}.
- *
- */
 public record DatabaseAccess(String url, String user, String password) {
 
 	private static final Pattern PORT = Pattern.compile("(?<=//localhost:)\\d+");
@@ -27,6 +24,11 @@ public record DatabaseAccess(String url, String user, String password) {
 	 * they are asked for, which may block, and checks that the thread may do that.
 	 */
 	public HikariDataSource dataSource(int poolSize) {
+		return dataSource(poolSize, (config) -> {
+		});
+	}
+
+	public HikariDataSource dataSource(int poolSize, Consumer<HikariConfig> settings) {
 		HikariConfig config = new HikariConfig();
 		config.setJdbcUrl(this.url);
 		config.setUsername(this.user);
@@ -34,6 +36,7 @@ public record DatabaseAccess(String url, String user, String password) {
 		config.setMaximumPoolSize(poolSize);
 		config.setMinimumIdle(0);
 		config.setConnectionTimeout(Duration.ofSeconds(30).toMillis());
+		settings.accept(config);
 		return new HikariDataSource(config) {
 
 			@Override
@@ -53,18 +56,12 @@ public record DatabaseAccess(String url, String user, String password) {
 		return Integer.parseInt(matcher.group());
 	}
 
-	/**
-	 * Returns the way to the same database through another local port.
-	 */
 	public DatabaseAccess onPort(int port) {
 		return new DatabaseAccess(this.url.replace("//localhost:" + port(), "//localhost:" + port), this.user,
 				this.password);
 	}
 
-	/**
-	 * Returns the way to the same database with a wait of a second for a row of H2, which
-	 * knows no other limit: a query time-out does not end such a wait.
-	 */
+	/** The same with a wait of a second for a row of H2, which knows no other limit. */
 	public DatabaseAccess impatient() {
 		return new DatabaseAccess(this.url.replaceFirst("LOCK_TIMEOUT=\\d+", "LOCK_TIMEOUT=1000"), this.user,
 				this.password);

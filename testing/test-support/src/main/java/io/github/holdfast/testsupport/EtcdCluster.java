@@ -9,10 +9,7 @@ import java.util.stream.IntStream;
 
 import static org.awaitility.Awaitility.await;
 
-/**
- * An etcd cluster of three members, by default with etcd's default settings. It has gone
- * when it is closed or this JVM exits.
- */
+/** Three members with etcd's defaults. They go when this is closed or the JVM exits. */
 public final class EtcdCluster implements AutoCloseable {
 
 	private static final int MEMBERS = 3;

@@ -56,10 +56,7 @@ public final class EtcdServer implements AutoCloseable {
 		this.scheme = settings.contains("--cert-file") ? "https" : "http";
 	}
 
-	/**
-	 * The one server of this JVM for tests that do no harm to it. It stops when the JVM
-	 * exits.
-	 */
+	/** The one server of this JVM for tests that do no harm to it. */
 	public static EtcdServer shared() {
 		return Shared.INSTANCE;
 	}
@@ -94,9 +91,6 @@ public final class EtcdServer implements AutoCloseable {
 			.findFirst();
 	}
 
-	/**
-	 * The local port for clients, the same after each restart.
-	 */
 	public int port() {
 		return this.ports.client();
 	}
@@ -117,25 +111,17 @@ public final class EtcdServer implements AutoCloseable {
 		return get("/metrics").lines().anyMatch("etcd_server_is_leader 1"::equals);
 	}
 
-	/**
-	 * The leases that are alive, whether or not they have keys.
-	 */
+	/** The leases that are alive, whether or not they have keys. */
 	public int leases() {
 		String answer = send(HttpRequest.newBuilder(URI.create(endpoint() + "/v3/lease/leases"))
 			.POST(HttpRequest.BodyPublishers.ofString("{}")));
 		return StringUtils.countOccurrencesOf(answer, "\"ID\"");
 	}
 
-	/**
-	 * Ends the server as a power loss would, and waits until it has ended.
-	 */
 	public void kill() {
 		this.process.kill();
 	}
 
-	/**
-	 * Starts the server again, with what it has on disk. Kills it first if it runs.
-	 */
 	public void restart() {
 		kill();
 		launch();
@@ -167,9 +153,7 @@ public final class EtcdServer implements AutoCloseable {
 		this.process.start(command, Map.of());
 	}
 
-	/**
-	 * It knows a leader then.
-	 */
+	/** It knows a leader then. */
 	void awaitHealthy() {
 		await().atMost(START_TIME)
 			.until(() -> !this.process.isAlive() || get("/health").replace(" ", "").contains("\"health\":\"true\""));
@@ -203,10 +187,6 @@ public final class EtcdServer implements AutoCloseable {
 		return "etcd on port " + port();
 	}
 
-	/**
-	 * The ports of a server.
-	 *
-	 */
 	record Ports(int client, int peer, int metrics) {
 
 		static Ports free() {
@@ -223,10 +203,7 @@ public final class EtcdServer implements AutoCloseable {
 
 	}
 
-	/**
-	 * Waits until a client gets answers. The first one of a JVM may take longer than an
-	 * application waits for it, as all of its classes are new.
-	 */
+	/** Waits until a client gets answers, which takes long for the first one of a JVM. */
 	public static void awaitAnswer(Client client) {
 		await().atMost(START_TIME).ignoreException(CompletionException.class).until(() -> {
 			client.getKVClient().get(ByteSequence.from("/", StandardCharsets.UTF_8)).join();

@@ -68,9 +68,7 @@ public final class FaultProxy implements AutoCloseable {
 		return this.port;
 	}
 
-	/**
-	 * Switches a fault on, or off with {@link Fault#NONE}.
-	 */
+	/** Switches a fault on, or off with {@link Fault#NONE}. */
 	public synchronized void inject(Fault fault) {
 		boolean wasRefusing = this.fault == Fault.REFUSE;
 		this.fault = fault;
@@ -84,9 +82,7 @@ public final class FaultProxy implements AutoCloseable {
 		notifyAll();
 	}
 
-	/**
-	 * Moves the address to another server, and breaks all open connections.
-	 */
+	/** Moves the address to another server, and breaks all open connections. */
 	public void redirect(int targetPort) {
 		this.target = address(targetPort);
 		reset();
@@ -96,25 +92,16 @@ public final class FaultProxy implements AutoCloseable {
 		this.delay = delay;
 	}
 
-	/**
-	 * Does something before each chunk of bytes from the server, which meets a fault that
-	 * is injected there.
-	 */
+	/** Does something before each chunk of bytes from the server. */
 	public void beforeReply(Runnable beforeReply) {
 		this.beforeReply = beforeReply;
 	}
 
-	/**
-	 * The COMMITs that have met {@link Fault#BREAK_COMMITS} or {@link Fault#LATE_COMMITS}
-	 * since they were asked for the last time.
-	 */
+	/** The COMMITs that have met a fault since they were asked for the last time. */
 	public int brokenCommits() {
 		return this.brokenCommits.getAndSet(0);
 	}
 
-	/**
-	 * Breaks all open connections with a TCP reset on both sides.
-	 */
 	public void reset() {
 		List<Socket> open = List.copyOf(this.sockets);
 		// All before the first is closed: its peer is closed as soon as that is seen
@@ -175,9 +162,7 @@ public final class FaultProxy implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * A closed socket goes on to listen until nobody accepts from it any more.
-	 */
+	/** A closed socket goes on to listen until nobody accepts from it any more. */
 	private void accept(ServerSocket listener, CountDownLatch ended) throws IOException {
 		try {
 			while (true) {
@@ -248,9 +233,7 @@ public final class FaultProxy implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * The server must have read it before its side is closed.
-	 */
+	/** The server must have read it before its side is closed. */
 	private static void sendLate(byte[] buffer, int length, Socket client, Socket server) throws IOException {
 		client.setSoLinger(true, 0);
 		client.close();
@@ -276,9 +259,7 @@ public final class FaultProxy implements AutoCloseable {
 		return !this.closed && !(hold == Fault.HOLD_REPLIES && this.fault == Fault.DROP_REPLIES);
 	}
 
-	/**
-	 * Until one side is gone, which is what this proxy is for.
-	 */
+	/** Until one side is gone, which is what this proxy is for. */
 	private void start(IoTask task) {
 		this.threads.submit(() -> {
 			task.run();
@@ -335,10 +316,6 @@ public final class FaultProxy implements AutoCloseable {
 
 	}
 
-	/**
-	 * Decides whether bytes are passed on, after it has held them for as long as it
-	 * likes.
-	 */
 	@FunctionalInterface
 	private interface Gate {
 

@@ -4,10 +4,7 @@ import java.sql.SQLException;
 
 import org.h2.tools.Server;
 
-/**
- * Lets other processes connect to the in-memory databases of this JVM. Lives on daemon
- * threads until the JVM exits.
- */
+/** Lets other processes connect to the in-memory databases of this JVM. */
 final class H2Server {
 
 	private static final int PORT = start();

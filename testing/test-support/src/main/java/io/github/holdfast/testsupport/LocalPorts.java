@@ -26,9 +26,7 @@ final class LocalPorts {
 	private LocalPorts() {
 	}
 
-	/**
-	 * A port on which nobody listens, another one with each call.
-	 */
+	/** A port on which nobody listens, another one with each call. */
 	static int free() {
 		for (int i = 1; i < RANGE; i++) {
 			int port = claim.getLocalPort() + 1 + Math.floorMod(next.getAndIncrement(), RANGE - 1);

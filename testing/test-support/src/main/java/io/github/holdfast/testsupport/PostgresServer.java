@@ -10,9 +10,7 @@ import java.time.Duration;
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 
-/**
- * The one PostgreSQL server of this JVM. Its data do not survive a power loss.
- */
+/** The one PostgreSQL server of this JVM. Its data do not survive a power loss. */
 final class PostgresServer {
 
 	private static final String USER = "postgres";
@@ -41,9 +39,7 @@ final class PostgresServer {
 		}
 	}
 
-	/**
-	 * Ends a server that was started, but did not answer.
-	 */
+	/** Ends a server that was started, but did not answer. */
 	private static void kill(Path process) throws IOException {
 		if (Files.exists(process)) {
 			ProcessHandle.of(Long.parseLong(Files.readAllLines(process).get(0)))

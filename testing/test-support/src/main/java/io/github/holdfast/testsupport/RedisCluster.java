@@ -8,9 +8,7 @@ import java.util.stream.Stream;
 
 import static org.awaitility.Awaitility.await;
 
-/**
- * A Redis Cluster of three masters. It has gone when it is closed or this JVM exits.
- */
+/** A Redis Cluster of three masters. It has gone when it is closed or this JVM exits. */
 public final class RedisCluster implements AutoCloseable {
 
 	private static final int SLOTS = 16_384;
@@ -61,9 +59,6 @@ public final class RedisCluster implements AutoCloseable {
 		return List.copyOf(this.masters);
 	}
 
-	/**
-	 * Where the masters are, as {@code spring.data.redis.cluster.nodes} takes it.
-	 */
 	public List<String> nodes() {
 		return this.masters.stream().map((master) -> "127.0.0.1:" + master.port()).toList();
 	}

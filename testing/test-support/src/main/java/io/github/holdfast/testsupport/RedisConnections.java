@@ -13,9 +13,7 @@ import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfigu
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/**
- * Clients of the Redis servers that tests start, to be closed by the test.
- */
+/** Clients of the Redis servers that tests start, to be closed by the test. */
 public final class RedisConnections {
 
 	private RedisConnections() {
@@ -43,9 +41,7 @@ public final class RedisConnections {
 		return lettuce(configuration);
 	}
 
-	/**
-	 * Lettuce on one server, as the only one of a master with replicas.
-	 */
+	/** Lettuce on one server, as the only one of a master with replicas. */
 	public static LettuceConnectionFactory masterReplica(int port) {
 		return lettuce(new RedisStaticMasterReplicaConfiguration("127.0.0.1", port));
 	}

@@ -3,10 +3,7 @@ package io.github.holdfast.testsupport;
 import java.util.List;
 import java.util.stream.Stream;
 
-/**
- * Three independent Redis masters, each behind a proxy. They have gone when it is closed
- * or this JVM exits.
- */
+/** Three Redis masters, each behind a proxy. They go when this is closed. */
 public final class RedisQuorum implements AutoCloseable {
 
 	private final List<RedisServer> servers;
@@ -30,9 +27,6 @@ public final class RedisQuorum implements AutoCloseable {
 		return this.proxies.get(index);
 	}
 
-	/**
-	 * Where the masters are, as {@code holdfast.redis.quorum.nodes} takes it.
-	 */
 	public List<String> nodes() {
 		return this.proxies.stream().map((proxy) -> "127.0.0.1:" + proxy.port()).toList();
 	}

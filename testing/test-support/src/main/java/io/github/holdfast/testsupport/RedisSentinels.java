@@ -6,13 +6,9 @@ import java.util.List;
 
 import static org.awaitility.Awaitility.await;
 
-/**
- * A Redis master with a replica, watched by three Sentinels. All have gone when this is
- * closed or the JVM exits.
- */
+/** A Redis master with a replica, watched by three Sentinels, until this is closed. */
 public final class RedisSentinels implements AutoCloseable {
 
-	/** The name of the master. */
 	public static final String MASTER = "holdfast";
 
 	private static final Duration PATIENCE = Duration.ofMinutes(3);
@@ -57,9 +53,6 @@ public final class RedisSentinels implements AutoCloseable {
 		return status.contains("status=ok") && status.contains("slaves=1") && status.contains("sentinels=3");
 	}
 
-	/**
-	 * The server that the Sentinels take for the master.
-	 */
 	public RedisServer master() {
 		List<?> address = (List<?>) this.sentinels.get(0).command("SENTINEL", "GET-MASTER-ADDR-BY-NAME", MASTER);
 		return this.servers.stream()
@@ -68,16 +61,11 @@ public final class RedisSentinels implements AutoCloseable {
 			.orElseThrow();
 	}
 
-	/**
-	 * Where the Sentinels are, as {@code spring.data.redis.sentinel.nodes} takes it.
-	 */
 	public List<String> nodes() {
 		return this.sentinels.stream().map((sentinel) -> "127.0.0.1:" + sentinel.port()).toList();
 	}
 
-	/**
-	 * Kills the master, and waits until the replica has taken over.
-	 */
+	/** Kills the master, and waits until the replica has taken over. */
 	public void failOver() {
 		RedisServer old = master();
 		// Only now, since a master that is slow must not be replaced

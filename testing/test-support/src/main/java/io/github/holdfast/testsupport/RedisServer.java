@@ -44,10 +44,7 @@ public final class RedisServer implements AutoCloseable {
 
 	private static final int MIN_PORT = 12_000;
 
-	/**
-	 * The ports of the cluster bus are higher by 10000. Above are those that the system
-	 * gives to clients: a server could lose its port to one of them during a restart.
-	 */
+	/** The cluster bus has 10000 more, and the system gives higher ports to clients. */
 	private static final int MAX_PORT = 17_000;
 
 	private static final int ATTEMPTS = 10;
@@ -76,17 +73,12 @@ public final class RedisServer implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * The one server of this JVM for tests that do no harm to it. It stops when the JVM
-	 * exits.
-	 */
+	/** The one server of this JVM for tests that do no harm to it. */
 	public static RedisServer shared() {
 		return Shared.INSTANCE;
 	}
 
-	/**
-	 * Starts a server that keeps nothing on disk, unless a setting says otherwise.
-	 */
+	/** Starts a server that keeps nothing on disk, unless a setting says otherwise. */
 	public static RedisServer start(String... settings) {
 		return new RedisServer(List.of(settings), null);
 	}
@@ -101,9 +93,6 @@ public final class RedisServer implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * The local port, the same after each restart.
-	 */
 	public int port() {
 		return this.port;
 	}
@@ -112,9 +101,7 @@ public final class RedisServer implements AutoCloseable {
 		return this.process.pid();
 	}
 
-	/**
-	 * Runs a command as the user who may do everything, on a connection of its own.
-	 */
+	/** Runs a command as the user who may do everything, on a connection of its own. */
 	public Object command(String... command) {
 		try (Jedis jedis = new Jedis(new HostAndPort("127.0.0.1", this.port), CLIENT)) {
 			return text(jedis.sendCommand(() -> command[0].getBytes(StandardCharsets.UTF_8),
@@ -144,9 +131,7 @@ public final class RedisServer implements AutoCloseable {
 			.strip();
 	}
 
-	/**
-	 * The commands that the server gets while something is done, up to 128.
-	 */
+	/** The commands that the server gets while something is done, up to 128. */
 	public String commandsDuring(Callable<?> action) throws Exception {
 		Object threshold = ((List<?>) command("CONFIG", "GET", "slowlog-log-slower-than")).get(1);
 		command("SLOWLOG", "RESET");
@@ -174,9 +159,6 @@ public final class RedisServer implements AutoCloseable {
 		return this.process.file("clock");
 	}
 
-	/**
-	 * Ends the server as a power loss would, and waits until it has ended.
-	 */
 	public void kill() {
 		this.process.kill();
 		if (Files.exists(clock())) {
@@ -186,10 +168,6 @@ public final class RedisServer implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Starts the server again, on the same port and with what it has on disk. Kills it
-	 * first if it runs.
-	 */
 	public void restart() {
 		kill();
 		startProcess();
@@ -258,9 +236,7 @@ public final class RedisServer implements AutoCloseable {
 		this.process.start(command, this.environment);
 	}
 
-	/**
-	 * A server that is still loading its data answers with an error.
-	 */
+	/** A server that is still loading its data answers with an error. */
 	private boolean answers() {
 		try (Jedis jedis = new Jedis("127.0.0.1", this.port)) {
 			jedis.sendCommand(Protocol.Command.PING);
@@ -276,9 +252,7 @@ public final class RedisServer implements AutoCloseable {
 		return "Redis on port " + this.port;
 	}
 
-	/**
-	 * The binary that comes with embedded-redis, unpacked once.
-	 */
+	/** The binary that comes with embedded-redis, unpacked once. */
 	private static final class Embedded {
 
 		static final Path BINARY = TestServers.start("Redis binary",

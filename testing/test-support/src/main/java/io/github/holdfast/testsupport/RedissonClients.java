@@ -9,9 +9,7 @@ import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
-/**
- * Redisson clients of the servers that tests start, to be closed by the test.
- */
+/** Redisson clients of the servers that tests start, to be closed by the test. */
 public final class RedissonClients {
 
 	private RedissonClients() {

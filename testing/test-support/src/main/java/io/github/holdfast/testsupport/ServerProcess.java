@@ -14,10 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.FileSystemUtils;
 
-/**
- * A process of a server, and a folder for its files. Both have gone when it is closed or
- * this JVM exits.
- */
+/** A process of a server, and its folder. Both go when it is closed or this JVM exits. */
 final class ServerProcess implements AutoCloseable {
 
 	private final Path directory;
@@ -26,9 +23,6 @@ final class ServerProcess implements AutoCloseable {
 
 	private @Nullable Process process;
 
-	/**
-	 * Makes a folder, in another one or in that of the system.
-	 */
 	ServerProcess(String name, @Nullable Path parent, FileAttribute<?>... attributes) {
 		try {
 			String prefix = "holdfast-" + name + "-";
@@ -41,9 +35,6 @@ final class ServerProcess implements AutoCloseable {
 		Runtime.getRuntime().addShutdownHook(this.hook);
 	}
 
-	/**
-	 * A file in the folder.
-	 */
 	Path file(String name) {
 		return this.directory.resolve(name);
 	}
@@ -121,9 +112,7 @@ final class ServerProcess implements AutoCloseable {
 		delete(this.directory);
 	}
 
-	/**
-	 * Looks every millisecond whether a state is there, whatever interrupts say.
-	 */
+	/** Looks every millisecond whether a state is there, whatever interrupts say. */
 	static boolean awaitState(BooleanSupplier state, Duration atMost) {
 		long deadline = System.nanoTime() + atMost.toNanos();
 		boolean interrupted = false;

@@ -8,10 +8,7 @@ import java.nio.file.StandardOpenOption;
 
 import org.springframework.util.FileSystemUtils;
 
-/**
- * Files that all JVMs of a module's tests share, as they take long to make. They are
- * below {@code target}, and go with the next clean build.
- */
+/** Files below {@code target} that all JVMs of a module's tests share. */
 final class SharedFiles {
 
 	private static final Path DIRECTORY = Path.of("target", "servers").toAbsolutePath();
@@ -19,10 +16,7 @@ final class SharedFiles {
 	private SharedFiles() {
 	}
 
-	/**
-	 * The directory with some files. The first JVM that asks makes them, and others wait
-	 * for it.
-	 */
+	/** The directory with some files, which the first JVM that asks makes. */
 	static Path get(String name, Maker maker) throws Exception {
 		Files.createDirectories(DIRECTORY);
 		Path made = DIRECTORY.resolve(name);

@@ -5,10 +5,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/**
- * Threads on which nothing may block: those of timers, and those on which the client of a
- * store gets its answers.
- */
+/** Threads on which nothing may block: of timers, and of clients of stores. */
 public final class SparedThreads {
 
 	private static final Pattern NAMES = Pattern.compile("holdfast-(timer|schedule)-.*"
@@ -19,9 +16,7 @@ public final class SparedThreads {
 	private SparedThreads() {
 	}
 
-	/**
-	 * Notes it, and throws, if the current thread is one of them.
-	 */
+	/** Notes it, and throws, if the current thread is one of them. */
 	public static void check(String what, String... more) {
 		String name = Thread.currentThread().getName();
 		if (NAMES.matcher(name).matches() || Stream.of(more).anyMatch(name::startsWith)) {
@@ -31,9 +26,7 @@ public final class SparedThreads {
 		}
 	}
 
-	/**
-	 * Throws what was noted since the last time, even if somebody has caught it.
-	 */
+	/** Throws what was noted since the last time, even if somebody has caught it. */
 	public static void assertSpared() {
 		AssertionError violation = violations.poll();
 		if (violation != null) {

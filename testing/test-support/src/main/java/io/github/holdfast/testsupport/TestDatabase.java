@@ -7,13 +7,11 @@ import java.sql.Statement;
 import java.util.List;
 import java.util.UUID;
 
-/**
- * The databases that tests run on. Each is a real server inside or beside this JVM,
- * started when it is first needed and stopped when the JVM exits.
- */
+import javax.sql.DataSource;
+
+/** The databases that tests run on: real servers, started when they are needed. */
 public enum TestDatabase {
 
-	/** H2, in the memory of this JVM. */
 	H2("h2") {
 
 		@Override
@@ -34,7 +32,6 @@ public enum TestDatabase {
 
 	},
 
-	/** MariaDB, in its own process. */
 	MARIADB("mysql") {
 
 		@Override
@@ -44,7 +41,6 @@ public enum TestDatabase {
 
 	},
 
-	/** PostgreSQL, in its own processes. */
 	POSTGRESQL("postgresql") {
 
 		@Override
@@ -62,31 +58,25 @@ public enum TestDatabase {
 		this.platform = platform;
 	}
 
-	/**
-	 * The platform in the names of schema scripts.
-	 */
 	public String platform() {
 		return this.platform;
 	}
 
-	/**
-	 * Creates an empty database, of which nothing is left when this JVM has ended.
-	 */
+	/** Creates an empty database, of which nothing is left when this JVM has ended. */
 	public DatabaseAccess newDatabase() {
 		return create("test_" + UUID.randomUUID().toString().replace("-", ""));
 	}
 
-	/**
-	 * Creates an empty database that child JVMs can reach too, and that can be put behind
-	 * a {@link FaultProxy}.
-	 */
+	/** Creates an empty database that child JVMs and a {@link FaultProxy} can reach. */
 	public DatabaseAccess newRemoteDatabase() {
 		return remote(newDatabase());
 	}
 
-	/**
-	 * Creates a user who may do no more than what is granted.
-	 */
+	public void createLockTable(DataSource dataSource) {
+		DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + this.platform + ".sql");
+	}
+
+	/** Creates a user who may do no more than what is granted. */
 	public DatabaseAccess newUser(DatabaseAccess owner, List<String> grants) {
 		String name = "user_" + UUID.randomUUID().toString().replace("-", "").substring(16);
 		try (Connection connection = DriverManager.getConnection(owner.url(), owner.user(), owner.password());

@@ -8,10 +8,7 @@ import org.slf4j.LoggerFactory;
 
 import org.springframework.util.FileSystemUtils;
 
-/**
- * Starts servers that need a directory, and leaves neither process nor file behind when
- * this JVM exits.
- */
+/** Starts servers that need a directory, and leaves nothing behind. */
 final class TestServers {
 
 	private static final Logger logger = LoggerFactory.getLogger(TestServers.class);
@@ -21,9 +18,7 @@ final class TestServers {
 	private TestServers() {
 	}
 
-	/**
-	 * Starts a server, once more if it does not start on a machine that is busy.
-	 */
+	/** Starts a server, once more if it does not start on a machine that is busy. */
 	static <T> T start(String name, Start<T> start, Stop<T> stop) {
 		IllegalStateException failure = new IllegalStateException(name + " did not start");
 		for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
@@ -62,9 +57,7 @@ final class TestServers {
 		FileSystemUtils.deleteRecursively(directory.toFile());
 	}
 
-	/**
-	 * Starts a server, and leaves no process behind if it does not start.
-	 */
+	/** Starts a server, and leaves no process behind if it does not start. */
 	@FunctionalInterface
 	interface Start<T> {
 

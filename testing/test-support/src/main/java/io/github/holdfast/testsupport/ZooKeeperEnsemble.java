@@ -13,9 +13,6 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.test.InstanceSpec;
 import org.apache.curator.test.TestingCluster;
 
-/**
- * Three ZooKeeper servers in this JVM.
- */
 public final class ZooKeeperEnsemble implements AutoCloseable {
 
 	private final TestingCluster cluster;

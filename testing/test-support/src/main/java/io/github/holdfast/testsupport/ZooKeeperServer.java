@@ -19,10 +19,7 @@ import org.apache.zookeeper.ZooKeeper;
 
 import org.springframework.util.FileSystemUtils;
 
-/**
- * A ZooKeeper server in this JVM, with short ticks, so that short sessions are possible.
- * It keeps its data when it is restarted.
- */
+/** A ZooKeeper server in this JVM, with short ticks. It keeps its data. */
 public final class ZooKeeperServer implements AutoCloseable {
 
 	/** Sessions have 2 to 20 of them. */
@@ -52,9 +49,7 @@ public final class ZooKeeperServer implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * A server in a folder of its own, beside which it writes its configuration.
-	 */
+	/** A server in a folder of its own, beside which it writes its configuration. */
 	static InstanceSpec newSpec() {
 		return new InstanceSpec(newFolder(), LocalPorts.free(), LocalPorts.free(), LocalPorts.free(), true, -1,
 				(int) TICK.toMillis(), -1, Map.of("syncLimit", SYNC_LIMIT));
@@ -69,9 +64,7 @@ public final class ZooKeeperServer implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Deletes what servers leave when they are closed.
-	 */
+	/** Deletes what servers leave when they are closed. */
 	static void deleteFolders(Collection<InstanceSpec> specs) {
 		specs.forEach((spec) -> FileSystemUtils.deleteRecursively(spec.getDataDirectory().getParentFile()));
 	}
@@ -80,9 +73,7 @@ public final class ZooKeeperServer implements AutoCloseable {
 		return new ZooKeeperServer();
 	}
 
-	/**
-	 * Starts a server that looks for empty containers more often than once a minute.
-	 */
+	/** Starts a server that looks for empty containers more often than once a minute. */
 	public static ZooKeeperServer startWithContainerCheck(Duration interval) {
 		System.setProperty(CONTAINER_CHECK, Long.toString(interval.toMillis()));
 		try {
@@ -106,9 +97,6 @@ public final class ZooKeeperServer implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Starts the server again with its data, on the same port.
-	 */
 	public void restart() {
 		try {
 			this.server.restart();
@@ -122,9 +110,7 @@ public final class ZooKeeperServer implements AutoCloseable {
 		return client(port());
 	}
 
-	/**
-	 * A client of the server behind a port, with a session of 10 seconds.
-	 */
+	/** A client of the server behind a port, with a session of 10 seconds. */
 	public static CuratorFramework client(int port) {
 		return client("127.0.0.1:" + port, Duration.ofSeconds(10));
 	}

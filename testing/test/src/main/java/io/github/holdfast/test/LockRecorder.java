@@ -96,9 +96,7 @@ final class LockRecorder implements LockListener, TransactionExecutionListener {
 		this.holds.removeIf((hold) -> hold.state != State.HELD);
 	}
 
-	/**
-	 * A lock that a call of the application got.
-	 */
+	/** A lock that a call of the application got. */
 	static final class Hold {
 
 		final long call;
@@ -123,9 +121,7 @@ final class LockRecorder implements LockListener, TransactionExecutionListener {
 
 	}
 
-	/**
-	 * The state of a lock.
-	 */
+	/** The state of a lock. */
 	enum State {
 
 		HELD, RELEASED, LOST

@@ -10,9 +10,7 @@ import io.github.holdfast.LockRequest;
 import io.github.holdfast.store.local.LocalLockBackend;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Locks in memory that fail on demand. Each instance has its own locks.
- */
+/** Locks in memory that fail on demand. Each instance has its own locks. */
 final class TestLockBackend implements LockBackend {
 
 	private final LocalLockBackend store = new LocalLockBackend();

@@ -77,9 +77,7 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 		this.backend.down = true;
 	}
 
-	/**
-	 * Makes the store answer again.
-	 */
+	/** Makes the store answer again. */
 	public void bringUp() {
 		this.backend.down = false;
 	}

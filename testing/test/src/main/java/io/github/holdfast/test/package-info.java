@@ -1,6 +1,4 @@
-/**
- * Locks that a test of an application controls, and assertions on them.
- */
+/** Locks that a test of an application controls, and assertions on them. */
 @NullMarked
 package io.github.holdfast.test;
 

@@ -30,18 +30,13 @@ final class PublicApi {
 	private PublicApi() {
 	}
 
-	/**
-	 * Describes what is visible of some types.
-	 */
 	static Collection<String> describe(Collection<Class<?>> types) {
 		Collection<String> api = new TreeSet<>();
 		types.stream().filter(PublicApi::isVisible).forEach((type) -> api.addAll(describe(type)));
 		return api;
 	}
 
-	/**
-	 * Asserts that an API is the one of a file, or records it there.
-	 */
+	/** Asserts that an API is the one of a file, or records it there. */
 	static void assertRecorded(Path file, Collection<String> api) throws IOException {
 		if (System.getProperty("test.record-api") != null) {
 			Files.write(file, api);
@@ -108,8 +103,7 @@ final class PublicApi {
 	}
 
 	/**
-	 * From Java 21 on, those of a record's own constructor are told without what they are
-	 * of.
+	 * From Java 21 on, those of a record's own constructor are told without their types.
 	 */
 	private static AnnotatedType[] parameterTypes(Class<?> type, Executable member) {
 		return (type.isRecord() && member instanceof Constructor && isCanonical(type, member))
@@ -134,9 +128,7 @@ final class PublicApi {
 		return (interesting != 0) ? Modifier.toString(interesting) + " " : "";
 	}
 
-	/**
-	 * Without packages, which are where they have to be.
-	 */
+	/** Without packages, which are where they have to be. */
 	private static String simple(String type) {
 		return type.replaceAll("\\b([a-z_]\\w*\\.)+(?=@?[A-Z])", "").replace("@Nullable()", "@Nullable");
 	}

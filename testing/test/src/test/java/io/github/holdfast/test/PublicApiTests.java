@@ -8,9 +8,6 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * What tests of users can call is what was recorded.
- */
 class PublicApiTests {
 
 	private static final Path RECORDED = Path.of("src", "test", "resources", "api.txt");

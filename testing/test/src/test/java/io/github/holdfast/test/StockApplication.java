@@ -12,9 +12,6 @@ import org.springframework.transaction.annotation.Transactional;
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockLostException;
 
-/**
- * An application whose tests are examples.
- */
 @SpringBootApplication(proxyBeanMethods = false)
 @EnableResilientMethods
 class StockApplication {
@@ -47,9 +44,7 @@ class StockApplication {
 			skus.forEach((sku) -> change(sku, -1));
 		}
 
-		/**
-		 * Has forgotten its lock.
-		 */
+		/** Has forgotten its lock. */
 		@Transactional
 		public int correct(String sku, int difference) {
 			return change(sku, difference);

@@ -18,9 +18,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/**
- * How an application tests its locked methods.
- */
 @SpringBootTest(properties = "holdfast.wait-time=200ms")
 @AutoConfigureTestLocks
 class StockServiceTests {

@@ -13,9 +13,7 @@ import io.github.holdfast.test.StockApplication.StockService;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-/**
- * Slices have no locks without {@link AutoConfigureTestLocks}.
- */
+/** Slices have no locks without {@link AutoConfigureTestLocks}. */
 @JdbcTest
 @AutoConfigureTestLocks
 @Import(StockService.class)

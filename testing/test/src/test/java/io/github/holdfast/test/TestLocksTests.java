@@ -25,10 +25,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
-/**
- * What the assertions see, and what they refuse. The transactions here have no guard, so
- * that they can be wrong.
- */
+/** What the assertions see and refuse, in transactions that no guard keeps right. */
 class TestLocksTests {
 
 	private final TestLockBackend backend = new TestLockBackend();
@@ -64,9 +61,7 @@ class TestLocksTests {
 				"Expected lock 'a' to be released after a commit, but");
 	}
 
-	/**
-	 * Held before the commit and after it, but not in between.
-	 */
+	/** Held before the commit and after it, but not in between. */
 	@Test
 	@SuppressWarnings("try")
 	void gapDuringTheCommitIsSeen() {
@@ -189,9 +184,7 @@ class TestLocksTests {
 		assertThatExceptionOfType(AssertionError.class).isThrownBy(assertion).withMessageContaining(message);
 	}
 
-	/**
-	 * Does nothing but call its listeners.
-	 */
+	/** Does nothing but call its listeners. */
 	private static final class NoTransactions extends AbstractPlatformTransactionManager {
 
 		private static final long serialVersionUID = 1L;

@@ -2,9 +2,7 @@ package io.github.holdfast.sample.wms.account;
 
 import io.github.holdfast.sample.wms.ProblemException;
 
-/**
- * An account of a customer.
- */
+/** An account of a customer. */
 public record Account(String accountNo, long balance) {
 
 	Account plus(long amount) {

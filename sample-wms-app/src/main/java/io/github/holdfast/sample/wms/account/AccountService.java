@@ -29,9 +29,7 @@ public class AccountService {
 		this.requests = requests;
 	}
 
-	/**
-	 * Puts money into an account, which is opened if it is new.
-	 */
+	/** Puts money into an account, which is opened if it is new. */
 	@DistributedLock(name = "account", key = "{#deposit.lockKey, 'account:' + #deposit.accountNo}")
 	@Transactional
 	public Account deposit(Deposit deposit) {

@@ -19,9 +19,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.http.MediaType;
 import org.springframework.web.client.RestClient;
 
-/**
- * Sells the same stock without locks and with locks, and prints the outcome.
- */
+/** Sells the same stock without locks and with locks, and prints the outcome. */
 public final class Demo {
 
 	private static final int ITEMS = 20;

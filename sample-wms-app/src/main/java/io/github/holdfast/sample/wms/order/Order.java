@@ -14,15 +14,11 @@ import jakarta.validation.constraints.NotEmpty;
 import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Size;
 
-/**
- * An outbound order. Its lines never change; its status does.
- */
+/** An outbound order. Its lines never change; its status does. */
 public record Order(@Code String orderNo, @Code String customerNo, @Code String warehouseCode, Status status,
 		@NotEmpty @Size(max = 100) List<@NotNull @Valid Line> lines) {
 
-	/**
-	 * The stock that the order takes items from.
-	 */
+	/** The stock that the order takes items from. */
 	public Set<StockId> stock() {
 		return quantities().keySet();
 	}

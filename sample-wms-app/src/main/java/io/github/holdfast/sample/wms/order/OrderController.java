@@ -24,9 +24,7 @@ class OrderController {
 		this.orders = orders;
 	}
 
-	/**
-	 * Returns 200 instead of 201 if an earlier request has created the same order.
-	 */
+	/** Returns 200 instead of 201 if an earlier request has created the same order. */
 	@PostMapping
 	ResponseEntity<Order> create(@Valid @RequestBody Order order) {
 		try {

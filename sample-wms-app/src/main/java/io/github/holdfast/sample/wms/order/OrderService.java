@@ -8,9 +8,7 @@ import io.github.holdfast.sample.wms.stock.StockService;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
-/**
- * Creates, confirms and reads orders.
- */
+/** Creates, confirms and reads orders. */
 @Service
 public class OrderService {
 
@@ -23,9 +21,7 @@ public class OrderService {
 		this.stock = stock;
 	}
 
-	/**
-	 * Creates an order. Its number is the primary key, so no lock is needed.
-	 */
+	/** Creates an order. Its number is the primary key, so no lock is needed. */
 	@Transactional
 	public void create(Order order) {
 		this.orders.insert(order.with(Status.CREATED));

@@ -24,9 +24,7 @@ class StockReportController {
 		this.reports = reports;
 	}
 
-	/**
-	 * Runs the job. Returns 201, or 204 if it was skipped.
-	 */
+	/** Runs the job. Returns 201, or 204 if it was skipped. */
 	@PostMapping
 	ResponseEntity<Void> take() {
 		return ResponseEntity.status(this.job.take().isPresent() ? HttpStatus.CREATED : HttpStatus.NO_CONTENT).build();

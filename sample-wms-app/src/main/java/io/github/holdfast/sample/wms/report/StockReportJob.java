@@ -12,9 +12,7 @@ import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
-/**
- * Counts all stock each minute, on the node that comes first.
- */
+/** Counts all stock each minute, on the node that comes first. */
 @Component
 public class StockReportJob {
 

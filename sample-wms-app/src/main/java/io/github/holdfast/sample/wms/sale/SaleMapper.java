@@ -8,9 +8,7 @@ import org.apache.ibatis.annotations.Select;
 @Mapper
 interface SaleMapper {
 
-	/**
-	 * The number of items of the stock that the buyer has.
-	 */
+	/** The number of items of the stock that the buyer has. */
 	@Select("select coalesce(sum(quantity), 0) from purchase where customer_no = #{customerNo} "
 			+ "and warehouse_code = #{warehouseCode} and sku = #{sku} and buyer_no = #{buyerNo}")
 	long bought(Purchase purchase);

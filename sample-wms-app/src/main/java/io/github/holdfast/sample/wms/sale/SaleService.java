@@ -38,9 +38,7 @@ public class SaleService {
 		this.limit = limit;
 	}
 
-	/**
-	 * Sells items, all or none, once per request.
-	 */
+	/** Sells items, all or none, once per request. */
 	@StockLock("{#purchase.lockKey, #purchase.stockId.lockKey}")
 	@Transactional
 	public Bought buy(Purchase purchase) {

@@ -1,8 +1,6 @@
 package io.github.holdfast.sample.wms.stock;
 
-/**
- * The stock of one SKU.
- */
+/** The stock of one SKU. */
 public record Stock(String customerNo, String warehouseCode, String sku, long available) {
 
 	static Stock of(StockId id, long available) {

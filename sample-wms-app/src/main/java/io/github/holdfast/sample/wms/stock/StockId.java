@@ -1,13 +1,9 @@
 package io.github.holdfast.sample.wms.stock;
 
-/**
- * Identifies the stock of one SKU of a customer in a warehouse.
- */
+/** Identifies the stock of one SKU of a customer in a warehouse. */
 public record StockId(String customerNo, String warehouseCode, String sku) {
 
-	/**
-	 * The key of the lock that every change of this stock takes.
-	 */
+	/** The key of the lock that every change of this stock takes. */
 	public String lockKey() {
 		return "inventory:" + this.customerNo + ":" + this.warehouseCode + ":" + this.sku;
 	}

@@ -10,9 +10,7 @@ import io.github.holdfast.DistributedLock;
 
 import org.springframework.core.annotation.AliasFor;
 
-/**
- * Locks stock while a method and its transaction run.
- */
+/** Locks stock while a method and its transaction run. */
 @DistributedLock(name = "stock", key = "")
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)

@@ -31,9 +31,7 @@ public class StockService {
 		this.requests = requests;
 	}
 
-	/**
-	 * Adds items to stock, once per request.
-	 */
+	/** Adds items to stock, once per request. */
 	@StockLock("{#receipt.lockKey, #receipt.stockId.lockKey}")
 	@Transactional
 	public Stock receive(Receipt receipt) {

@@ -26,10 +26,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Two withdrawals from one balance, of which neither writes before both have read, unless
- * a lock keeps the other one from reading.
- */
+/** Two withdrawals: neither writes before both have read, unless a lock prevents it. */
 @Timeout(180)
 class WithdrawalTests {
 
@@ -58,9 +55,7 @@ class WithdrawalTests {
 					"--holdfast.wait-time=1m", "--wms.stock-report.cron=-", "--spring.main.lazy-initialization=true");
 	}
 
-	/**
-	 * Stands between the service and the statements of MyBatis.
-	 */
+	/** Stands between the service and the statements of MyBatis. */
 	private static final class Meeting implements BeanPostProcessor {
 
 		private final Set<Thread> haveRead = ConcurrentHashMap.newKeySet();
@@ -71,9 +66,7 @@ class WithdrawalTests {
 
 		private @Nullable Withdrawal second;
 
-		/**
-		 * Runs both at the same time; if both have read, the second one writes last.
-		 */
+		/** Runs both at the same time; if both have read, the second one writes last. */
 		void run(Callable<?> first, Callable<?> second) throws Exception {
 			this.first = new Withdrawal(first);
 			this.second = new Withdrawal(second);
@@ -97,9 +90,7 @@ class WithdrawalTests {
 			}
 		}
 
-		/**
-		 * Waits for a lock that the other one holds.
-		 */
+		/** Waits for a lock that the other one holds. */
 		private boolean isWaiting(Thread thread) {
 			return this.locks != null && this.locks.snapshots()
 				.stream()

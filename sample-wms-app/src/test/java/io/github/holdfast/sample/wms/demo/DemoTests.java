@@ -9,9 +9,7 @@ import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * The demo prints what the README says: without locks more is sold than there is.
- */
+/** The demo prints what the README says: without locks more is sold than there is. */
 @Timeout(900)
 @Tag("long")
 class DemoTests {

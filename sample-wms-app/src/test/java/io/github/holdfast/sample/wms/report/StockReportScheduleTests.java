@@ -24,9 +24,7 @@ import org.springframework.scheduling.config.ScheduledTaskHolder;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * The hourly report on two nodes whose clocks differ.
- */
+/** The hourly report on two nodes whose clocks differ. */
 class StockReportScheduleTests {
 
 	@ParameterizedTest
@@ -48,9 +46,7 @@ class StockReportScheduleTests {
 			.run(url, "--wms.stock-report.cron=0 0 * * * *", "--wms.stock-report.min-hold-time=" + minHoldTime);
 	}
 
-	/**
-	 * Waits until the job has run, or was skipped, and is about to run in an hour.
-	 */
+	/** Waits until the job has run, or was skipped, and is about to run in an hour. */
 	private static void awaitHour(ConfigurableApplicationContext node) {
 		ScheduledTaskHolder holder = node.getBean(ScheduledTaskHolder.class);
 		Instant later = Instant.now().plus(Duration.ofMinutes(30));
@@ -70,9 +66,7 @@ class StockReportScheduleTests {
 
 	}
 
-	/**
-	 * Shows a moment before the full hour when it is looked at for the first time.
-	 */
+	/** Shows a moment before the full hour when it is looked at for the first time. */
 	private static final class HourClock extends Clock {
 
 		private @Nullable Clock clock;

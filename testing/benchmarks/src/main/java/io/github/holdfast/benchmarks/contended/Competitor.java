@@ -18,10 +18,7 @@ import org.springframework.util.Assert;
 import io.github.holdfast.benchmarks.Contender;
 import io.github.holdfast.benchmarks.contended.Load.LoadResult;
 
-/**
- * One contender in one scenario, in JVMs of its own, which live until the last round and
- * do nothing while others are measured.
- */
+/** One contender in one scenario, in JVMs of its own, which live until the last round. */
 final class Competitor implements AutoCloseable {
 
 	private static final long PATIENCE_SECONDS = 120;
@@ -41,9 +38,6 @@ final class Competitor implements AutoCloseable {
 		this.counter = counter;
 	}
 
-	/**
-	 * Start the JVMs and warm them up.
-	 */
 	static Competitor start(Scenario scenario, Contender contender, Duration warmUp, Duration measured,
 			List<String> stores) throws IOException, InterruptedException {
 		Competitor competitor = new Competitor(contender, Files.createTempFile("benchmark", ".counter"));
@@ -74,9 +68,6 @@ final class Competitor implements AutoCloseable {
 		return this.contender;
 	}
 
-	/**
-	 * Measure one round.
-	 */
 	RoundResult round() throws InterruptedException {
 		together("start");
 		together("end");
@@ -93,9 +84,7 @@ final class Competitor implements AutoCloseable {
 		return RoundResult.of(results);
 	}
 
-	/**
-	 * Let the workers go on when all of them are ready for it.
-	 */
+	/** Let the workers go on when all of them are ready for it. */
 	private void together(String order) throws InterruptedException {
 		for (WorkerJvm worker : this.workers) {
 			String answer = worker.answer();
@@ -110,9 +99,6 @@ final class Competitor implements AutoCloseable {
 		Files.deleteIfExists(this.counter);
 	}
 
-	/**
-	 * The JVM of a {@link Worker}, seen from outside.
-	 */
 	private static final class WorkerJvm {
 
 		private final Process process;
@@ -149,9 +135,7 @@ final class Competitor implements AutoCloseable {
 			return answer;
 		}
 
-		/**
-		 * Tell it to go on when it has done the last thing.
-		 */
+		/** Tell it to go on when it has done the last thing. */
 		void tell(String order) {
 			new PrintStream(this.process.getOutputStream(), true, StandardCharsets.UTF_8).println(order);
 		}

@@ -37,9 +37,6 @@ public final class ContendedRuns {
 		this.options = new SimpleCommandLinePropertySource(args);
 	}
 
-	/**
-	 * Measure, print tables.
-	 */
 	public static void main(String[] args) throws IOException, InterruptedException {
 		ContendedRuns runs = new ContendedRuns(args);
 		double load = Machine.load();
@@ -107,9 +104,7 @@ public final class ContendedRuns {
 				result.rate(), result.p99());
 	}
 
-	/**
-	 * One that has failed has no results any more, as all have one of each round.
-	 */
+	/** One that has failed has no results any more, as all have one of each round. */
 	private void attempt(ScenarioResults results, Contender contender, Step step)
 			throws IOException, InterruptedException {
 		String name = results.scenario() + " " + contender;
@@ -149,9 +144,6 @@ public final class ContendedRuns {
 		return (given != null) ? given : value;
 	}
 
-	/**
-	 * A part of the measurement of one contender.
-	 */
 	@FunctionalInterface
 	private interface Step {
 

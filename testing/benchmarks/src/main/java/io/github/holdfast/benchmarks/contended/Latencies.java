@@ -4,9 +4,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/**
- * Counts of times, in classes that are at most 1.6 % wide. For one thread.
- */
+/** Counts of times, in classes that are at most 1.6 % wide. For one thread. */
 final class Latencies {
 
 	/** Classes for each power of two, as a number of bits. */
@@ -23,7 +21,6 @@ final class Latencies {
 		return (shift << BITS) + (int) (nanos >>> shift);
 	}
 
-	/** The largest time of a class. */
 	private static long nanos(int index) {
 		int shift = Math.max(0, (index >> BITS) - 1);
 		return ((index - ((long) shift << BITS) + 1) << shift) - 1;
@@ -39,9 +36,7 @@ final class Latencies {
 		return IntStream.range(0, this.counts.length).mapToLong((i) -> this.counts[i]).sum();
 	}
 
-	/**
-	 * Returns the time within which a share of the calls ended, in milliseconds.
-	 */
+	/** Returns the time within which a share of the calls ended, in milliseconds. */
 	double percentile(double share) {
 		long rest = (long) Math.ceil(share * count());
 		int index = 0;

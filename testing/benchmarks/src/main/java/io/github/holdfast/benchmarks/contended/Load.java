@@ -7,10 +7,7 @@ import java.util.concurrent.CompletableFuture;
 
 import com.sun.management.OperatingSystemMXBean;
 
-/**
- * Threads that call again and again. All of them call until the last JVM has measured, so
- * that nobody is measured without competitors.
- */
+/** Threads that call until the last JVM has measured, so that all have competitors. */
 final class Load {
 
 	private static final OperatingSystemMXBean SYSTEM = ManagementFactory
@@ -67,9 +64,7 @@ final class Load {
 		this.cpuNanos = SYSTEM.getProcessCpuTime() - cpuBegin;
 	}
 
-	/**
-	 * Ends the calls. Fails if one of them has failed.
-	 */
+	/** Ends the calls. Fails if one of them has failed. */
 	LoadResult end() {
 		this.phase = Phase.ENDED;
 		long count = 0;
@@ -83,12 +78,7 @@ final class Load {
 	}
 
 	/**
-	 * What the threads of one JVM have done.
-	 *
-	 * @param calls all calls, measured or not
-	 * @param nanos how long was measured
-	 * @param cpuNanos the processor time of the JVM while it was measured
-	 * @param latencies the times of the calls that ended while it was measured
+	 * What the threads of one JVM have done. All but the calls is of the measured time.
 	 */
 	record LoadResult(long calls, long nanos, long cpuNanos, Latencies latencies) {
 
@@ -115,9 +105,6 @@ final class Load {
 
 	}
 
-	/**
-	 * What one thread has done.
-	 */
 	private static final class Calls {
 
 		private final Latencies latencies = new Latencies();

@@ -7,9 +7,7 @@ import io.github.holdfast.benchmarks.Contender;
 import io.github.holdfast.benchmarks.Contender.Reach;
 import io.github.holdfast.benchmarks.Store;
 
-/**
- * Who wants the one lock, and what for.
- */
+/** Who wants the one lock, and what for. */
 enum Scenario {
 
 	ONE_JVM("one key, empty body, 16 threads", 1), TWO_JVMS("one key, empty body, 2 JVMs × 8 threads", 2),
@@ -51,9 +49,6 @@ enum Scenario {
 		return 16 / this.jvms;
 	}
 
-	/**
-	 * Whether no two threads want the same lock.
-	 */
 	boolean hasDistinctKeys() {
 		return name().startsWith(DISTINCT_KEYS.name());
 	}
@@ -66,16 +61,10 @@ enum Scenario {
 		return this == DISTINCT_KEYS_MYSQL_DRIVER;
 	}
 
-	/**
-	 * Whether the stores are at the other end of a network.
-	 */
 	boolean isDistant() {
 		return name().endsWith("_OVER_NETWORK");
 	}
 
-	/**
-	 * The property that tells where the database is.
-	 */
 	String jdbcUrl() {
 		return name().contains("POSTGRESQL") ? Store.POSTGRESQL_JDBC_URL : Store.JDBC_URL;
 	}
@@ -88,9 +77,7 @@ enum Scenario {
 		return this == TRANSACTION_WITH_PREPARED_STATEMENTS;
 	}
 
-	/**
-	 * Those whose locks reach far enough.
-	 */
+	/** Those whose locks reach far enough. */
 	List<Contender> contenders() {
 		return Arrays.stream(Contender.values()).filter((contender) -> suits(contender.reach())).toList();
 	}
@@ -104,9 +91,7 @@ enum Scenario {
 		};
 	}
 
-	/**
-	 * What the others are compared with.
-	 */
+	/** What the others are compared with. */
 	List<Contender> baselines() {
 		if (!hasTransactions()) {
 			return List.of(Contender.REDISSON);

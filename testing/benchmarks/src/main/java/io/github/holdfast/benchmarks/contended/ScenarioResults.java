@@ -11,16 +11,13 @@ import java.util.function.ToDoubleFunction;
 import io.github.holdfast.benchmarks.Contender;
 import io.github.holdfast.benchmarks.Spread;
 
-/**
- * What was measured in one scenario, as a table in Markdown.
- */
+/** What was measured in one scenario, as a table in Markdown. */
 final class ScenarioResults {
 
 	private final Scenario scenario;
 
 	private final Collection<Contender> baselines;
 
-	/** One result of each round. */
 	private final Map<Contender, List<RoundResult>> rounds = new EnumMap<>(Contender.class);
 
 	ScenarioResults(Scenario scenario, Collection<Contender> baselines) {
@@ -32,9 +29,7 @@ final class ScenarioResults {
 		this.rounds.computeIfAbsent(contender, (c) -> new ArrayList<>()).add(result);
 	}
 
-	/**
-	 * Forget one that has failed, so that all others have a result of each round.
-	 */
+	/** Forget one that has failed, so that all others have a result of each round. */
 	void remove(Contender contender) {
 		this.rounds.remove(contender);
 	}

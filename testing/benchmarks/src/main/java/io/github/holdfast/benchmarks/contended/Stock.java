@@ -3,10 +3,7 @@ package io.github.holdfast.benchmarks.contended;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.util.Assert;
 
-/**
- * A row whose quantity is read and then written, so that without a lock deductions get
- * lost.
- */
+/** A row whose quantity is read and then written: without a lock, deductions get lost. */
 final class Stock {
 
 	private static final long INITIAL = 1_000_000_000;

@@ -30,10 +30,7 @@ import io.github.holdfast.benchmarks.Store;
 import io.github.holdfast.benchmarks.Transactions;
 import io.github.holdfast.benchmarks.contended.Load.LoadResult;
 
-/**
- * A JVM with threads that want the one lock. It does one thing after the other, as it is
- * told to, and ends when nobody is there any more to tell it.
- */
+/** A JVM with threads that want the one lock, and does one thing after the other. */
 final class Worker {
 
 	/** What distinguishes answers from anything else that is printed. */
@@ -47,8 +44,7 @@ final class Worker {
 	private static final int PARTS = 3;
 
 	/**
-	 * Until the last part, so that the compiler of one JVM gets more of the processors:
-	 * beside many threads it would take minutes.
+	 * Until the last part, so that the compiler of one JVM gets more of the processors.
 	 */
 	private static final int FEW_THREADS = 2;
 
@@ -69,9 +65,6 @@ final class Worker {
 		this.key = key;
 	}
 
-	/**
-	 * Run the threads.
-	 */
 	public static void main(String[] args) throws Exception {
 		Scenario scenario = Scenario.valueOf(args[0]);
 		Contender contender = Contender.valueOf(args[1]);
@@ -92,8 +85,7 @@ final class Worker {
 	}
 
 	/**
-	 * A number in memory that the JVMs share through a file. To count is to read and then
-	 * to write, so that without a lock increments get lost.
+	 * A number in memory that the JVMs share through a file; it is read, then written.
 	 */
 	private Work counting(Path file) throws IOException {
 		try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
@@ -125,10 +117,7 @@ final class Worker {
 				() -> stock.deducted(this.key));
 	}
 
-	/**
-	 * Each round has as many threads as there are keys. Other JVMs have keys of their
-	 * own.
-	 */
+	/** Each round has as many threads as there are keys. Other JVMs have others. */
 	private Work distinct(Transactions transactions, Stock stock, int threads) {
 		String own = this.key + "-" + ProcessHandle.current().pid() + "-";
 		List<String> keys = IntStream.range(0, threads).mapToObj((i) -> own + i).toList();
@@ -144,9 +133,6 @@ final class Worker {
 		return this.key + ":" + Thread.currentThread().getId();
 	}
 
-	/**
-	 * Runs until the JVM is stopped.
-	 */
 	private void run(int threads, Work work, long warmUpMillis, long measuredMillis)
 			throws IOException, InterruptedException {
 		await("warm up");
@@ -182,13 +168,7 @@ final class Worker {
 		this.out.println(ANSWER + answer);
 	}
 
-	/**
-	 * What is done under the lock.
-	 *
-	 * @param ownTurn updates nothing, under a lock that no other thread wants
-	 * @param turn updates something once
-	 * @param updates how many updates it has seen, by all threads of all JVMs
-	 */
+	/** What is done under the lock: nothing, or an update, and how many there were. */
 	private record Work(Runnable ownTurn, Runnable turn, LongSupplier updates) {
 
 	}

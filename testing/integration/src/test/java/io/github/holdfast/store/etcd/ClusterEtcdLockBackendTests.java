@@ -10,7 +10,7 @@ import io.github.holdfast.testsupport.EtcdCluster;
 /** The contract on a cluster of three members. */
 @Tag("long")
 @Tag("night")
-class ClusterEtcdLockBackendTests extends AbstractEtcdLockBackendTests {
+class ClusterEtcdLockBackendTests extends EtcdLockBackendTests {
 
 	private EtcdCluster cluster;
 

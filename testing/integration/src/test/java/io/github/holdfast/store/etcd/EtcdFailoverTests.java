@@ -16,9 +16,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import io.github.holdfast.LockBackendException;
+import io.github.holdfast.store.Requests;
 import io.github.holdfast.testsupport.EtcdCluster;
 import io.github.holdfast.testsupport.EtcdServer;
-import io.github.holdfast.testsupport.Requests;
 import io.github.holdfast.testsupport.RequiresEtcd;
 import io.github.holdfast.testsupport.TestLease;
 
@@ -26,10 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
-/**
- * A cluster of three members loses its leader, or more, while locks are held and waited
- * for.
- */
+/** A cluster of three members loses its leader, or more, while locks are held. */
 @Timeout(180)
 @Tag("long")
 @RequiresEtcd

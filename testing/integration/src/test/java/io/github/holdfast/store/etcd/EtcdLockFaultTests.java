@@ -16,11 +16,11 @@ import org.junit.jupiter.api.Test;
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockHolder;
+import io.github.holdfast.store.Requests;
 import io.github.holdfast.testsupport.EtcdServer;
 import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.FaultProxy.Fault;
 import io.github.holdfast.testsupport.LockFaultContractTests;
-import io.github.holdfast.testsupport.Requests;
 import io.github.holdfast.testsupport.RequiresEtcd;
 import io.github.holdfast.testsupport.TestLease;
 import io.github.holdfast.testsupport.TestStore;
@@ -86,8 +86,7 @@ class EtcdLockFaultTests extends LockFaultContractTests {
 	}
 
 	/**
-	 * A stalled member may carry out a request whose caller has long since asked another
-	 * one.
+	 * A stalled member may be late with what its caller has long since asked another one.
 	 */
 	@Test
 	void renewalMovesAnEntryThatAnEarlierRenewalHasGivenAnotherLease() throws Exception {

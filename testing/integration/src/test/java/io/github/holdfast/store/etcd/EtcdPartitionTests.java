@@ -23,10 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
-/**
- * The network between a client and etcd fails at each step of a lock. Another client sees
- * what is left.
- */
+/** The network between a client and etcd fails at each step of a lock. */
 @Tag("long")
 @RequiresEtcd
 class EtcdPartitionTests extends LeasePartitionContractTests {
@@ -108,8 +105,7 @@ class EtcdPartitionTests extends LeasePartitionContractTests {
 	}
 
 	/**
-	 * Which of two leases the key has is then not known, so the next renewal gives it a
-	 * third one.
+	 * Which of two leases the key has is not known, so a renewal gives it a third one.
 	 */
 	@Test
 	void changeOfTheLeaseTimeWhoseAnswerIsLostIsMadeGoodByTheNextRenewal() throws Exception {

@@ -28,18 +28,12 @@ abstract class AbstractJdbcLockBackendTests extends LeaseExpiryContractTests {
 
 	@BeforeAll
 	void open() {
-		DatabaseAccess owner = this.database.newDatabase();
-		try (HikariDataSource dataSource = owner.dataSource(1)) {
-			DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + this.database.platform() + ".sql");
+		DatabaseAccess access = this.database.newDatabase();
+		try (HikariDataSource dataSource = access.dataSource(1)) {
+			this.database.createLockTable(dataSource);
 		}
-		DatabaseAccess user = user(this.database, owner);
-		this.first = user.dataSource(20);
-		this.second = user.dataSource(20);
-	}
-
-	/** How the clients connect: here, as the owner of the table. */
-	DatabaseAccess user(TestDatabase database, DatabaseAccess owner) {
-		return owner;
+		this.first = access.dataSource(20);
+		this.second = access.dataSource(20);
 	}
 
 	@AfterEach

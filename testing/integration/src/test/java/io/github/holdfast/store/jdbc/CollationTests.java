@@ -21,10 +21,7 @@ import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * A database of MariaDB whose texts have another collation, or other characters, than
- * those of the lock table that say which they have.
- */
+/** Databases of MariaDB with other collations or characters than the lock table. */
 class CollationTests {
 
 	@ParameterizedTest

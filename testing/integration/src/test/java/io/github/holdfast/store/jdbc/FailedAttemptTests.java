@@ -19,26 +19,23 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockContext;
 import io.github.holdfast.LockListener;
-import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.LockContext;
 import io.github.holdfast.core.LockGuard;
 import io.github.holdfast.core.LockManager;
-import io.github.holdfast.testsupport.GuardedNode;
-import io.github.holdfast.transaction.RowClaims;
+import io.github.holdfast.store.Requests;
 import io.github.holdfast.store.local.LocalLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.GuardedNode;
 import io.github.holdfast.testsupport.TestDatabase;
+import io.github.holdfast.transaction.RowClaims;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/**
- * The first attempt to acquire, renew, install or release a lock fails with its
- * connection, which says nothing about the lock: the next one does it.
- */
+/** The first attempt fails with its connection, and the next one succeeds. */
 @Timeout(120)
 class FailedAttemptTests {
 
@@ -46,15 +43,11 @@ class FailedAttemptTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-	private static final LockRequest REQUEST = new LockRequest("k", "test", LockMode.EXCLUSIVE, false, Duration.ZERO,
-			LEASE, "owner", "test");
+	private static final LockRequest REQUEST = Requests.request("k", Duration.ZERO, LEASE);
 
 	private static final String BYPASS = "com.zaxxer.hikari.aliveBypassWindowMs";
 
-	/**
-	 * As after a failover or a restart, pools do not know that their connections are
-	 * broken.
-	 */
+	/** As after a failover, pools do not know that their connections are broken. */
 	@BeforeAll
 	static void trustConnections() {
 		System.setProperty(BYPASS, Long.toString(Duration.ofHours(1).toMillis()));
@@ -155,7 +148,7 @@ class FailedAttemptTests {
 		private Store(TestDatabase database, int connections) {
 			this.access = database.newDatabase();
 			this.pool = this.access.dataSource(connections);
-			DatabaseAccess.runScript(this.pool, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
+			database.createLockTable(this.pool);
 			this.backend = new JdbcLockBackend(() -> this.pool);
 			LockListener listener = new LockListener() {
 

@@ -39,10 +39,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/**
- * The rows of the grants of other stores under races, row locks, isolation levels and
- * auto-commit modes that pools may have.
- */
+/** The rows of grants under races, row locks, isolation levels and auto-commit modes. */
 class FenceRowsTests {
 
 	private static final long SECOND = TimeUnit.SECONDS.toNanos(1);

@@ -155,8 +155,7 @@ class JdbcLockPurgeScheduleTests {
 	}
 
 	private static int rows(JdbcTemplate jdbc) {
-		Integer rows = jdbc.queryForObject("SELECT count(*) FROM holdfast_lock WHERE epoch = 1", Integer.class);
-		return (rows != null) ? rows : -1;
+		return jdbc.queryForObject("SELECT count(*) FROM holdfast_lock WHERE epoch = 1", Integer.class);
 	}
 
 	private static void assertNoThread() {

@@ -1,18 +1,14 @@
 package io.github.holdfast.store.jdbc;
 
-import java.nio.charset.StandardCharsets;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
-import java.util.function.BooleanSupplier;
-import javax.sql.DataSource;
-import org.springframework.jdbc.datasource.DelegatingDataSource;
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -22,6 +18,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.function.BooleanSupplier;
+
+import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.jspecify.annotations.Nullable;
@@ -29,11 +28,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.LockMode;
-import io.github.holdfast.LockRequest;
 import io.github.holdfast.store.Deadline;
+import io.github.holdfast.store.Requests;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -123,10 +122,7 @@ class JdbcLockPurgeTests {
 		}
 	}
 
-	/**
-	 * Two threads for each key, leases that are released and leases that run out; a
-	 * holder goes in and out only while its lease is valid beyond doubt.
-	 */
+	/** Two threads for each key, and leases of which some run out. */
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void holdersNeverOverlapWhileRowsArePurged(TestDatabase database) throws Exception {
@@ -151,10 +147,7 @@ class JdbcLockPurgeTests {
 		}
 	}
 
-	/**
-	 * Run work again and again on several threads, while another one purges all that is
-	 * not in use, until it has found something.
-	 */
+	/** Runs work on several threads until a purge beside them has found something. */
 	private static int whilePurging(HikariDataSource dataSource, int threads, int rounds, Work work) throws Exception {
 		AtomicBoolean working = new AtomicBoolean(true);
 		AtomicInteger purged = new AtomicInteger();
@@ -238,8 +231,7 @@ class JdbcLockPurgeTests {
 
 	private static LockBackend.@Nullable Lease acquire(JdbcLockBackend backend, String key, Duration waitTime,
 			Duration leaseTime) throws InterruptedException {
-		return backend.acquire(new LockRequest(key, "test", LockMode.EXCLUSIVE, false, waitTime, leaseTime,
-				UUID.randomUUID().toString(), "test"));
+		return backend.acquire(Requests.request(key, waitTime, leaseTime));
 	}
 
 	private static boolean renew(LockBackend.Lease lease, Duration leaseTime) {
@@ -295,7 +287,6 @@ class JdbcLockPurgeTests {
 				(rs, row) -> new String(rs.getBytes(1), StandardCharsets.UTF_8));
 	}
 
-	/** A round of a thread. */
 	@FunctionalInterface
 	private interface Work {
 

@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -35,19 +34,15 @@ import org.springframework.jdbc.datasource.lookup.IsolationLevelDataSourceRouter
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.LockMode;
-import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockHolder;
+import io.github.holdfast.store.Requests;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/**
- * The lock row under row locks, isolation levels and auto-commit modes that pools may
- * have.
- */
+/** The lock row under row locks, isolation levels and auto-commit modes of pools. */
 class JdbcLockRowTests {
 
 	private static final Duration WAIT = Duration.ofMillis(300);
@@ -96,10 +91,7 @@ class JdbcLockRowTests {
 		}
 	}
 
-	/**
-	 * A SELECT of a serializable transaction locks what it reads on MariaDB, if the pool
-	 * begins it.
-	 */
+	/** On MariaDB, a SELECT of a serializable transaction locks what it reads. */
 	@ParameterizedTest
 	@MethodSource("io.github.holdfast.store.jdbc.LockTables#pools")
 	void purgePassesOverRowsThatAreLocked(TestDatabase database, String isolation, boolean autoCommit)
@@ -107,7 +99,7 @@ class JdbcLockRowTests {
 		try (HikariDataSource dataSource = LockTables.create(database, database.newDatabase(), isolation, autoCommit)) {
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
 			for (String key : List.of("key", "other")) {
-				LockBackend.Lease lease = backend.acquire(request(key, PATIENCE));
+				LockBackend.Lease lease = backend.acquire(Requests.request(key, PATIENCE));
 				assertThat(lease).isNotNull();
 				assertThat(lease.release().toCompletableFuture().join()).isTrue();
 			}
@@ -126,10 +118,7 @@ class JdbcLockRowTests {
 		}
 	}
 
-	/**
-	 * The database computes it, and the driver tells it: also one that is no exact
-	 * floating-point number.
-	 */
+	/** Also if it is no exact floating-point number. */
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void epochOfALockThatWasFreeIsExactlyTheOneInItsRow(TestDatabase database) throws Exception {
@@ -233,7 +222,7 @@ class JdbcLockRowTests {
 					for (int i = 0; i < threads; i++) {
 						contenders.add(executor.submit(() -> {
 							start.await();
-							return backend.acquire(request(key, Duration.ZERO));
+							return backend.acquire(Requests.request(key, Duration.ZERO));
 						}));
 					}
 					try {
@@ -265,10 +254,7 @@ class JdbcLockRowTests {
 			.size();
 	}
 
-	/**
-	 * A slow machine may be late sometimes; a waiter that blocks until its statement is
-	 * cancelled is late each time.
-	 */
+	/** A slow machine is late sometimes, a waiter that blocks each time. */
 	private static void assertBusyInTime(JdbcLockBackend backend) throws InterruptedException {
 		Duration limit = WAIT.multipliedBy(5);
 		Duration fastest = limit;
@@ -282,12 +268,7 @@ class JdbcLockRowTests {
 
 	private static LockBackend.@Nullable Lease acquire(JdbcLockBackend backend, Duration waitTime)
 			throws InterruptedException {
-		return backend.acquire(request("key", waitTime));
-	}
-
-	private static LockRequest request(String key, Duration waitTime) {
-		return new LockRequest(key, "test", LockMode.EXCLUSIVE, false, waitTime, Duration.ofSeconds(30),
-				UUID.randomUUID().toString(), "test");
+		return backend.acquire(Requests.request("key", waitTime));
 	}
 
 	private static LockBackend.@Nullable Lease acquireUnchecked(JdbcLockBackend backend, Duration waitTime) {

@@ -30,7 +30,6 @@ final class JdbcStore implements TestStore {
 
 	private final ManageableLockBackend farBackend;
 
-	/** Create an empty lock table. */
 	JdbcStore(TestDatabase database, String settings) {
 		DatabaseAccess access = database.newRemoteDatabase();
 		this.proxy = new FaultProxy(access.port());
@@ -39,7 +38,7 @@ final class JdbcStore implements TestStore {
 		this.near = new DatabaseAccess(proxied.url() + settings, proxied.user(), proxied.password()).dataSource(8);
 		this.near.setConnectionTimeout(Duration.ofSeconds(6).toMillis());
 		this.far = access.dataSource(8);
-		DatabaseAccess.runScript(this.far, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
+		database.createLockTable(this.far);
 		this.nearBackend = new JdbcLockBackend(() -> this.near);
 		this.farBackend = new JdbcLockBackend(() -> this.far);
 	}

@@ -4,7 +4,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
 import java.util.stream.Stream;
 
 import javax.sql.DataSource;
@@ -26,12 +25,12 @@ import org.springframework.transaction.support.TransactionTemplate;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockMode;
-import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.store.Requests;
 import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.GuardedNode;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
-import io.github.holdfast.testsupport.GuardedNode;
 import io.github.holdfast.transaction.RowClaims;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -126,8 +125,7 @@ class LeastPrivilegeTests {
 	}
 
 	private static LockBackend.Lease acquire(JdbcLockBackend backend) throws InterruptedException {
-		LockBackend.Lease lease = backend.acquire(new LockRequest("key", "test", LockMode.EXCLUSIVE, false,
-				Duration.ofSeconds(10), Duration.ofSeconds(30), UUID.randomUUID().toString(), "test"));
+		LockBackend.Lease lease = backend.acquire(Requests.request("key", Duration.ofSeconds(10)));
 		assertThat(lease).isNotNull();
 		return lease;
 	}
@@ -135,7 +133,7 @@ class LeastPrivilegeTests {
 	private static DatabaseAccess newDatabase(TestDatabase database) {
 		DatabaseAccess owner = database.newDatabase();
 		try (HikariDataSource dataSource = owner.dataSource(1)) {
-			DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
+			database.createLockTable(dataSource);
 		}
 		return owner;
 	}

@@ -2,7 +2,6 @@ package io.github.holdfast.store.jdbc;
 
 import java.util.stream.Stream;
 
-import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.provider.Arguments;
@@ -31,16 +30,11 @@ final class LockTables {
 
 	static HikariDataSource create(TestDatabase database, DatabaseAccess access, @Nullable String isolation,
 			boolean autoCommit) {
-		HikariConfig config = new HikariConfig();
-		config.setJdbcUrl(access.url());
-		config.setUsername(access.user());
-		config.setPassword(access.password());
-		config.setMaximumPoolSize(16);
-		config.setMinimumIdle(0);
-		config.setAutoCommit(autoCommit);
-		config.setTransactionIsolation(isolation);
-		HikariDataSource dataSource = new HikariDataSource(config);
-		DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
+		HikariDataSource dataSource = access.dataSource(16, (config) -> {
+			config.setAutoCommit(autoCommit);
+			config.setTransactionIsolation(isolation);
+		});
+		database.createLockTable(dataSource);
 		return dataSource;
 	}
 

@@ -8,10 +8,7 @@ import org.junit.jupiter.params.Parameter;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.contract.SharedLockContractTests;
 
-/**
- * The contract on Redis through Lettuce and through Redisson, for two clients with
- * connections of their own.
- */
+/** The contract on Redis through each client, with connections of their own. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class AbstractRedisLockBackendTests extends SharedLockContractTests {
 

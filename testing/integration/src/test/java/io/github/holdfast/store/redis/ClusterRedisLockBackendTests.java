@@ -7,10 +7,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import io.github.holdfast.testsupport.RedisCluster;
 
-/**
- * The contract on a Redis Cluster with three masters, as the user with the privileges
- * that the documentation lists.
- */
+/** The contract on a Redis Cluster of three masters, as the documented user. */
 @Tag("long")
 @Tag("night")
 @ParameterizedClass

@@ -18,6 +18,7 @@ import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockLostAfterWorkException;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.store.Requests;
 import io.github.holdfast.testsupport.GuardedNode;
 import io.github.holdfast.testsupport.RedisCluster;
 import io.github.holdfast.testsupport.RedisServer;
@@ -26,15 +27,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
-/**
- * A Redis Cluster of which one master is down, or stands still: locks in the slots of the
- * others go on.
- */
+/** One master of a Redis Cluster is down or stands still: other locks go on. */
 @Tag("long")
 @Timeout(300)
 class ClusterRedisOutageTests {
 
-	private static final Duration LONG = RedisRequests.LONG;
+	private static final Duration LONG = Requests.LONG;
 
 	private static final Duration LEASE = Duration.ofSeconds(6);
 
@@ -47,8 +45,8 @@ class ClusterRedisOutageTests {
 				acquireAndRelease(node, keys(master, 1).get(0));
 			}
 			cluster.masters().get(2).kill();
-			assertThatExceptionOfType(LockBackendException.class).isThrownBy(
-					() -> node.backend().acquire(RedisRequests.request(keys(2, 1).get(0), RedisRequests.NO_WAIT)));
+			assertThatExceptionOfType(LockBackendException.class)
+				.isThrownBy(() -> node.backend().acquire(Requests.request(keys(2, 1).get(0), Requests.NO_WAIT)));
 			acquireAndRelease(node, keys(0, 1).get(0));
 			acquireAndRelease(node, keys(1, 1).get(0));
 			await().atMost(LONG)
@@ -60,8 +58,7 @@ class ClusterRedisOutageTests {
 	}
 
 	/**
-	 * What waits for the master that stands still does not keep other leases from being
-	 * renewed.
+	 * Waiting for the master that stands still does not keep others from being renewed.
 	 */
 	@ParameterizedTest
 	@EnumSource
@@ -90,7 +87,7 @@ class ClusterRedisOutageTests {
 	}
 
 	private static void acquireAndRelease(RedisNode node, String key) throws Exception {
-		assertThat(RedisNode.release(node.acquired(RedisRequests.request(key, LONG)))).isTrue();
+		assertThat(RedisNode.release(node.acquired(Requests.request(key, LONG)))).isTrue();
 	}
 
 	/** Keys whose slots are those of one of the three masters. */

@@ -21,6 +21,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
+import io.github.holdfast.store.Requests;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.RedisConnections;
 import io.github.holdfast.testsupport.RedisServer;
@@ -31,17 +32,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
-/**
- * Waiters whom no message reaches: they ask by themselves. A Redis that sends no messages
- * at all is refused.
- */
+/** Waiters whom no message reaches ask by themselves. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @ExtendWith(OutputCaptureExtension.class)
 @Timeout(120)
 @Tag("long")
 class DeafWaitersTests {
 
-	private static final Duration LONG = RedisRequests.LONG;
+	private static final Duration LONG = Requests.LONG;
 
 	private final String key = "deaf:" + UUID.randomUUID();
 
@@ -77,8 +75,8 @@ class DeafWaitersTests {
 	void releaseThatMayNotBeToldFreesTheLockAndIsAFailure(RedisClientType client) throws Exception {
 		createUserWhoMayNotTell();
 		try (RedisNode mute = client.connect(this.server.port(), "mute", "pw")) {
-			LockBackend.Lease lease = mute.acquired(RedisRequests.request(this.key, RedisRequests.NO_WAIT));
-			FutureTask<LockBackend.@Nullable Lease> waiter = mute.waiter(RedisRequests.request(this.key, LONG));
+			LockBackend.Lease lease = mute.acquired(Requests.request(this.key, Requests.NO_WAIT));
+			FutureTask<LockBackend.@Nullable Lease> waiter = mute.waiter(Requests.request(this.key, LONG));
 			await().during(Duration.ofMillis(200)).until(() -> !waiter.isDone());
 			assertThat(lease.release()).failsWithin(LONG)
 				.withThrowableThat()
@@ -109,8 +107,8 @@ class DeafWaitersTests {
 	private void assertWaitersAreServed(RedisNode deaf) throws Exception {
 		try (RedisNode other = RedisClientType.LETTUCE.connect(this.server.port())) {
 			for (int i = 0; i < 3; i++) {
-				LockBackend.Lease lease = other.acquired(RedisRequests.request(this.key, LONG));
-				FutureTask<LockBackend.@Nullable Lease> waiter = deaf.waiter(RedisRequests.request(this.key, LONG));
+				LockBackend.Lease lease = other.acquired(Requests.request(this.key, LONG));
+				FutureTask<LockBackend.@Nullable Lease> waiter = deaf.waiter(Requests.request(this.key, LONG));
 				await().during(Duration.ofMillis(200)).until(() -> !waiter.isDone());
 				assertThat(RedisNode.release(lease)).isTrue();
 				LockBackend.Lease next = waiter.get(LONG.toSeconds(), TimeUnit.SECONDS);

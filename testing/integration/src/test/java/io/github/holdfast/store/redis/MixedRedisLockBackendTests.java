@@ -7,10 +7,7 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.contract.SharedLockContractTests;
 import io.github.holdfast.testsupport.RedisServer;
 
-/**
- * The contract on one Redis server, with Redisson for one client and Lettuce for the
- * other one: they have the same locks.
- */
+/** The contract with Redisson for one client and Lettuce for the other one. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class MixedRedisLockBackendTests extends SharedLockContractTests {
 

@@ -14,6 +14,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
+import io.github.holdfast.store.Requests;
 import io.github.holdfast.testsupport.RedisSentinels;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -34,24 +35,24 @@ class RedisFailoverTests {
 		String channel = LockKey.of(this.key).channel();
 		try (RedisSentinels sentinels = RedisSentinels.start(); RedisNode node = client.connect(sentinels)) {
 			LockBackend.Lease before = node
-				.acquired(RedisRequests.request("before:" + this.key, PATIENCE, Duration.ofSeconds(2)));
+				.acquired(Requests.request("before:" + this.key, PATIENCE, Duration.ofSeconds(2)));
 			Semaphore signals = new Semaphore(0);
 			Runnable end = node.driver().listen(channel, signals::release);
 			await().atMost(PATIENCE).until(() -> isSubscribed(sentinels, channel));
 			sentinels.failOver();
 			LockBackend.Lease held = await().atMost(PATIENCE)
 				.ignoreException(LockBackendException.class)
-				.until(() -> node.backend().acquire(RedisRequests.request(this.key, RedisRequests.NO_WAIT)),
+				.until(() -> node.backend().acquire(Requests.request(this.key, Requests.NO_WAIT)),
 						(lease) -> lease != null);
 			await().atMost(PATIENCE).until(() -> isSubscribed(sentinels, channel));
 			signals.drainPermits();
-			FutureTask<LockBackend.@Nullable Lease> waiter = node.waiter(RedisRequests.request(this.key, PATIENCE));
+			FutureTask<LockBackend.@Nullable Lease> waiter = node.waiter(Requests.request(this.key, PATIENCE));
 			assertThat(RedisNode.release(held)).isTrue();
 			assertThat(signals.tryAcquire(PATIENCE.toSeconds(), TimeUnit.SECONDS)).as("message of the new master")
 				.isTrue();
 			assertThat(waiter.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isNotNull();
 			end.run();
-			LockBackend.Lease after = node.acquired(RedisRequests.request("before:" + this.key, PATIENCE));
+			LockBackend.Lease after = node.acquired(Requests.request("before:" + this.key, PATIENCE));
 			assertThat(after.epoch()).isGreaterThan(before.epoch());
 		}
 	}

@@ -18,6 +18,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockHolder;
+import io.github.holdfast.store.Requests;
 import io.github.holdfast.testsupport.FaultProxy.Fault;
 import io.github.holdfast.testsupport.RedisConnections;
 import io.github.holdfast.testsupport.RedisQuorum;
@@ -30,9 +31,9 @@ import static org.awaitility.Awaitility.await;
 @Timeout(120)
 class RedisQuorumTests {
 
-	private static final Duration NO_WAIT = RedisRequests.NO_WAIT;
+	private static final Duration NO_WAIT = Requests.NO_WAIT;
 
-	private static final Duration LONG = RedisRequests.LONG;
+	private static final Duration LONG = Requests.LONG;
 
 	/** Less than a lease: a lock that is left by mistake does not end in this time. */
 	private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -68,7 +69,7 @@ class RedisQuorumTests {
 	void lockIsOnAllNodesAndIsReleasedOnAll() throws Exception {
 		LockBackend.Lease lease = acquired(this.backend);
 		await().until(() -> holders() == 3);
-		assertThat(this.other.acquire(RedisRequests.request(this.key, NO_WAIT))).isNull();
+		assertThat(this.other.acquire(Requests.request(this.key, NO_WAIT))).isNull();
 		LockHolder holder = this.other.holder(this.key);
 		assertThat(holder).isNotNull();
 		assertThat(holder.description()).contains("held by test");
@@ -103,11 +104,11 @@ class RedisQuorumTests {
 	void oneNodeMayFail(Failure failure) throws Exception {
 		failure.of(this.quorum, 0);
 		LockBackend.Lease lease = acquired(this.backend);
-		assertThat(this.other.acquire(RedisRequests.request(this.key, NO_WAIT))).isNull();
+		assertThat(this.other.acquire(Requests.request(this.key, NO_WAIT))).isNull();
 		assertThat(this.backend.holder(this.key)).isNotNull();
 		assertThat(RedisNode.renew(lease)).isTrue();
 		FutureTask<LockBackend.@Nullable Lease> waiter = RedisNode
-			.start(() -> this.other.acquire(RedisRequests.request(this.key, LONG)));
+			.start(() -> this.other.acquire(Requests.request(this.key, LONG)));
 		assertThat(RedisNode.release(lease)).isTrue();
 		LockBackend.Lease next = waiter.get(LONG.toSeconds(), TimeUnit.SECONDS);
 		assertThat(next).isNotNull();
@@ -121,7 +122,7 @@ class RedisQuorumTests {
 		failure.of(this.quorum, 0);
 		failure.of(this.quorum, 1);
 		assertThatExceptionOfType(LockBackendException.class)
-			.isThrownBy(() -> this.other.acquire(RedisRequests.request("other", LONG)))
+			.isThrownBy(() -> this.other.acquire(Requests.request("other", LONG)))
 			.withMessageContaining("a majority of the Redis nodes");
 		assertThat(lease.renew(LONG)).failsWithin(PATIENCE)
 			.withThrowableThat()
@@ -164,7 +165,7 @@ class RedisQuorumTests {
 			this.quorum.server(node).command("HSET", this.key, "another", "1", "mode", "write");
 			this.quorum.server(node).command("SET", LockKey.of(this.key).names().get(1), "1 another");
 		}
-		assertThat(this.backend.acquire(RedisRequests.request(this.key, Duration.ofMillis(300)))).isNull();
+		assertThat(this.backend.acquire(Requests.request(this.key, Duration.ofMillis(300)))).isNull();
 		await().until(() -> this.quorum.server(2).command("EXISTS", this.key).equals(0L));
 		assertThat(holders()).isEqualTo(2);
 	}
@@ -180,7 +181,7 @@ class RedisQuorumTests {
 		this.quorum.proxy(1).inject(Fault.HOLD_REPLIES);
 		Thread call = new Thread(() -> {
 			try {
-				this.backend.acquire(RedisRequests.request(this.key, LONG));
+				this.backend.acquire(Requests.request(this.key, LONG));
 			}
 			catch (InterruptedException ex) {
 				Thread.currentThread().interrupt();
@@ -201,7 +202,7 @@ class RedisQuorumTests {
 	}
 
 	private LockBackend.Lease acquired(RedisQuorumLockBackend backend) throws InterruptedException {
-		LockBackend.Lease lease = backend.acquire(RedisRequests.request(this.key, PATIENCE));
+		LockBackend.Lease lease = backend.acquire(Requests.request(this.key, PATIENCE));
 		assertThat(lease).isNotNull();
 		return lease;
 	}

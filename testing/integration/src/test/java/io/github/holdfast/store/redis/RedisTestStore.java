@@ -25,6 +25,10 @@ final class RedisTestStore implements TestStore {
 		this.far = client.connect(server.port());
 	}
 
+	RedisNode nearNode() {
+		return this.near;
+	}
+
 	@Override
 	public ManageableLockBackend near() {
 		return this.near.backend();

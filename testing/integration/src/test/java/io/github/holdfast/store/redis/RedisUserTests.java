@@ -26,6 +26,7 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.store.Requests;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.RedisStore;
 import io.github.holdfast.testsupport.TestDatabase;
@@ -34,16 +35,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
-/**
- * The privileges that the documentation lists are enough, and none of them can be left
- * out.
- */
+/** The documented privileges are enough, and none of them can be left out. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Timeout(180)
 @Tag("long")
 class RedisUserTests {
 
-	private static final Duration LONG = RedisRequests.LONG;
+	private static final Duration LONG = Requests.LONG;
 
 	private final RedisServer server = RedisServer.start();
 
@@ -95,16 +93,13 @@ class RedisUserTests {
 		DocumentedUser.create(this.server);
 		try (RedisNode node = connect(client)) {
 			assertThatExceptionOfType(LockBackendException.class)
-				.isThrownBy(() -> node.backend().acquire(RedisRequests.request("other:A", RedisRequests.NO_WAIT)))
+				.isThrownBy(() -> node.backend().acquire(Requests.request("other:A", Requests.NO_WAIT)))
 				.havingCause()
 				.withMessageContaining("NOPERM");
 		}
 	}
 
-	/**
-	 * Such a user is like those of managed services, which allow neither {@code INFO} nor
-	 * {@code CONFIG}.
-	 */
+	/** As managed services have them, without {@code INFO} and {@code CONFIG}. */
 	@ParameterizedTest
 	@EnumSource
 	void twoApplicationsOfTheUserExcludeEachOther(RedisStore store) {
@@ -144,10 +139,10 @@ class RedisUserTests {
 		String key = "holdfast:" + UUID.randomUUID();
 		try (RedisNode node = connect(client)) {
 			assertThat(node.backend().ping()).isNotNull();
-			LockBackend.Lease lease = node.acquired(RedisRequests.request(key, RedisRequests.NO_WAIT));
+			LockBackend.Lease lease = node.acquired(Requests.request(key, Requests.NO_WAIT));
 			assertThat(node.backend().holder(key)).isNotNull();
 			assertThat(RedisNode.renew(lease)).isTrue();
-			LockRequest fair = RedisRequests.fair(key, LONG);
+			LockRequest fair = Requests.fair(key, LONG);
 			FutureTask<LockBackend.@Nullable Lease> waiter = node.waiter(fair);
 			try {
 				awaitSubscribers(key, fair, 1);
@@ -158,11 +153,11 @@ class RedisUserTests {
 				release(lease);
 			}
 			awaitSubscribers(key, fair, 0);
-			lease = node.acquired(RedisRequests.shared(key, RedisRequests.NO_WAIT));
+			lease = node.acquired(Requests.shared(key, Requests.NO_WAIT));
 			assertThat(RedisNode.renew(lease)).isTrue();
-			assertThat(node.backend().acquire(RedisRequests.request(key, Duration.ofMillis(10)))).isNull();
+			assertThat(node.backend().acquire(Requests.request(key, Duration.ofMillis(10)))).isNull();
 			release(lease);
-			node.acquired(RedisRequests.request(key, LONG));
+			node.acquired(Requests.request(key, LONG));
 			assertThat(node.backend().forceRelease(key)).isTrue();
 		}
 	}

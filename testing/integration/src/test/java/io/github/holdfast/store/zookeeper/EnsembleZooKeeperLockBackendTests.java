@@ -5,12 +5,16 @@ import org.junit.jupiter.api.Tag;
 
 import io.github.holdfast.testsupport.ZooKeeperEnsemble;
 
-/** The contract with three ZooKeeper servers. */
 @Tag("long")
 @Tag("night")
-class EnsembleZooKeeperLockBackendTests extends AbstractZooKeeperLockBackendTests {
+class EnsembleZooKeeperLockBackendTests extends ZooKeeperLockBackendTests {
 
-	private final ZooKeeperEnsemble ensemble = ZooKeeperEnsemble.start();
+	private ZooKeeperEnsemble ensemble;
+
+	@Override
+	void startServers() {
+		this.ensemble = ZooKeeperEnsemble.start();
+	}
 
 	@Override
 	CuratorFramework newClient() {

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Timeout;
 
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockRequest;
-import io.github.holdfast.testsupport.Requests;
+import io.github.holdfast.store.Requests;
 import io.github.holdfast.testsupport.TestLease;
 import io.github.holdfast.testsupport.ZooKeeperServer;
 

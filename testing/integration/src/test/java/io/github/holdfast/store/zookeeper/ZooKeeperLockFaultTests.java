@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
+import io.github.holdfast.store.Requests;
 import io.github.holdfast.testsupport.LockFaultContractTests;
-import io.github.holdfast.testsupport.Requests;
 import io.github.holdfast.testsupport.TestLease;
 import io.github.holdfast.testsupport.TestStore;
 import io.github.holdfast.testsupport.ZooKeeperServer;
@@ -33,10 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
-/**
- * What happens to locks when something is wrong with ZooKeeper, with its data or with a
- * session. Named tests are about what Curator's own locks are known for.
- */
+/** Faults of ZooKeeper, of its data or of a session, some known from Curator's locks. */
 class ZooKeeperLockFaultTests extends LockFaultContractTests {
 
 	/** Longer than what a test may take: its end is not what frees a lock. */
@@ -70,8 +67,6 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 		this.far.close();
 	}
 
-	// Sessions
-
 	@Test
 	void leaseIsLostAtOnceWhenItsSessionExpires() throws Exception {
 		TestLease lease = acquired(this.backend);
@@ -81,10 +76,7 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 		assertThat(released(lease)).isFalse();
 	}
 
-	/**
-	 * apache/curator#1121: after a reconnect a client finds its node of the session
-	 * before, takes it for its own, and holds the lock until the server deletes it.
-	 */
+	/** apache/curator#1121: a client takes its node of the session before for its own. */
 	@Test
 	void nodeOfAnEarlierSessionIsNeverTakenForAnOwnOne() throws Exception {
 		TestLease lease = acquired(this.backend);
@@ -148,10 +140,7 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 		}
 	}
 
-	/**
-	 * As a paused process would find it: no event has arrived, and the client still
-	 * believes that it is connected. The lease is too short to be proven by itself.
-	 */
+	/** As in a paused process: no event has arrived, and the lease is short. */
 	@Test
 	@Tag("long")
 	void leaseWithoutAProofInTimeIsNotAliveThoughNoEventArrives() throws Exception {
@@ -186,8 +175,6 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 		assertThat(waiter.get().epoch()).isGreaterThan(lease.epoch());
 	}
 
-	// Data
-
 	@Test
 	void waiterWhoseNodeWasDeletedQueuesAgain() throws Exception {
 		TestLease lease = acquired(this.backend);
@@ -218,8 +205,6 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 		this.far.create().forPath(this.nodes.path(this.key) + "/exclusive-x_y");
 		assertThat(released(acquired(this.backend))).isTrue();
 	}
-
-	// What is left
 
 	@Test
 	@Tag("long")
@@ -266,8 +251,6 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 		}
 	}
 
-	// Order
-
 	@Test
 	void waitersOfAllNodesAreServedInTheOrderOfTheirArrival() throws Exception {
 		TestLease lease = acquired(this.other);
@@ -294,8 +277,6 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 		assertThat(released(lease)).isTrue();
 		assertThat(next.get()).isNotNull();
 	}
-
-	// Keys
 
 	private static long session(CuratorFramework client) throws Exception {
 		return client.getZookeeperClient().getZooKeeper().getSessionId();

@@ -100,10 +100,7 @@ class ZooKeeperPartitionTests extends PartitionContractTests {
 		}
 	}
 
-	/**
-	 * apache/curator#1193: a release while the connection is lost forgets the node, which
-	 * stays as long as the session does.
-	 */
+	/** apache/curator#1193: a release while the connection is lost forgets the node. */
 	@Test
 	void releaseWhileTheConnectionIsLostIsDoneLater() throws Exception {
 		TestLease lease = acquired(store().near());

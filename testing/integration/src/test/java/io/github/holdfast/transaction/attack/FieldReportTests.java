@@ -36,10 +36,7 @@ import io.github.holdfast.LockNotAcquiredException;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/**
- * What users of other libraries have met: routers, transactions and pools that are not
- * Spring's, the driver of MySQL, and warnings that nobody can act on.
- */
+/** What users of other libraries have met. */
 @Timeout(180)
 @ExtendWith(OutputCaptureExtension.class)
 class FieldReportTests {

@@ -8,10 +8,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockRequest;
 
-/**
- * A store beside the database of all nodes, for one key, that can lose its lock. It
- * counts its grants from one.
- */
+/** A store for one key, beside the databases of all nodes, that can lose its lock. */
 final class ForgetfulStore implements LockBackend {
 
 	private final AtomicReference<Held> held = new AtomicReference<>();

@@ -35,10 +35,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @Timeout(180)
 class JpaAttackTests {
 
-	/**
-	 * Attack 10. Red without the refusal in {@code beforeBegin}: the inner COMMIT is the
-	 * release.
-	 */
+	/** Attack 10. Red without the refusal in {@code beforeBegin}. */
 	@ParameterizedTest
 	@EnumSource
 	void managerOfJdbcInsideOfJpaReleasesTheLock(Database database) {
@@ -76,8 +73,7 @@ class JpaAttackTests {
 	}
 
 	/**
-	 * Attack 11. Red if the view keeps its connection: all of the pool can be in views
-	 * whose calls wait for a second one.
+	 * Attack 11. Red if the view keeps its connection, as calls wait for a second one.
 	 */
 	@ParameterizedTest
 	@EnumSource

@@ -30,8 +30,7 @@ import static org.awaitility.Awaitility.await;
 class LongTransactionAttackTests {
 
 	/**
-	 * Attack 2. Red without the RENEW before a late COMMIT. The clock of H2 stands still
-	 * inside of a transaction.
+	 * Attack 2. Red without the RENEW before a late COMMIT. The clock of H2 stands still.
 	 */
 	@ParameterizedTest
 	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
@@ -53,10 +52,7 @@ class LongTransactionAttackTests {
 		}
 	}
 
-	/**
-	 * Attack 2. Red if renewals are sent while a transaction of the holder has claimed
-	 * the row, and wait for it.
-	 */
+	/** Attack 2. Red if renewals wait for the transaction that has claimed the row. */
 	@ParameterizedTest
 	@EnumSource
 	void renewalsOfALeaseBlockBehindTheirOwnTransaction(Database database) {
@@ -92,10 +88,7 @@ class LongTransactionAttackTests {
 		}
 	}
 
-	/**
-	 * Attack 20. Red if the epoch of a row is read although a lease that has run out is
-	 * in it.
-	 */
+	/** Attack 20. Red if the epoch is read beside a lease that has run out. */
 	@ParameterizedTest
 	@EnumSource
 	void optimisticCallReadsTheEpochOfALeaseThatHasRunOut(Database database) {

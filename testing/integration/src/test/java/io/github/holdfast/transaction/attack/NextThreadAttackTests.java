@@ -19,17 +19,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-/**
- * Attacks by the next thread of a node, which reads before the work of the last one is
- * committed.
- */
+/** The next thread of a node reads before the work of the last one is committed. */
 @Timeout(180)
 class NextThreadAttackTests {
 
-	/**
-	 * Attack 15. Red if a lock is handed over or released although nobody knows the
-	 * outcome of a COMMIT.
-	 */
+	/** Attack 15. Red if a lock is given away before the outcome of a COMMIT is known. */
 	@ParameterizedTest
 	@EnumSource
 	void nextThreadReadsBeforeACommitWhoseAnswerWasLost(Database database) {
@@ -96,48 +90,45 @@ class NextThreadAttackTests {
 	@ParameterizedTest
 	@EnumSource
 	void nextThreadReadsWhileTheTransactionIsStillOpen(Database database) {
-		closeInside(new Nodes(database, "holdfast.handover-limit=1h"));
-		closeInside(new Nodes(database, new ForgetfulStore(), "holdfast.handover-limit=1h"));
-	}
-
-	private static void closeInside(Nodes nodes) {
-		try (nodes) {
-			Next next = new Next(nodes);
-			LockTemplate.Scope scope = nodes.first.locks().acquire("stock");
-			next.start(nodes.first.locks());
-			nodes.first.transaction().executeWithoutResult((status) -> {
-				nodes.first.sell();
-				scope.close();
-				next.mayRead();
-			});
-			next.call.get().join();
-			assertThat(nodes.sales()).containsExactly(1, 2);
-		}
+		closeInTransaction(database, (nodes, scope, next) -> {
+			scope.close();
+			next.mayRead();
+			return CompletableFuture.completedFuture(null);
+		});
 	}
 
 	/** Attack 15. Red if a thread hands a lock over that another thread has acquired. */
 	@ParameterizedTest
 	@EnumSource
 	void nextThreadReadsWhileTheThreadOfTheHolderStillWorks(Database database) {
-		closeElsewhere(new Nodes(database, "holdfast.handover-limit=1h"));
-		closeElsewhere(new Nodes(database, new ForgetfulStore(), "holdfast.handover-limit=1h"));
+		closeInTransaction(database, (nodes, scope, next) -> {
+			CompletableFuture<Void> closing = Nodes.async(scope::close);
+			nodes.awaitBlockedOr(next::hasRead);
+			return closing;
+		});
 	}
 
-	private static void closeElsewhere(Nodes nodes) {
-		try (nodes) {
-			Next next = new Next(nodes);
-			LockTemplate.Scope scope = nodes.first.locks().acquire("stock");
-			next.start(nodes.first.locks());
-			AtomicReference<CompletableFuture<Void>> closing = new AtomicReference<>();
-			nodes.first.transaction().executeWithoutResult((status) -> {
-				nodes.first.sell();
-				closing.set(Nodes.async(scope::close));
-				nodes.awaitBlockedOr(next::hasRead);
-			});
-			closing.get().join();
-			next.call.get().join();
-			assertThat(nodes.sales()).containsExactly(1, 2);
+	private static void closeInTransaction(Database database, Closing closing) {
+		for (Object[] parts : new Object[][] { { "holdfast.handover-limit=1h" },
+				{ new ForgetfulStore(), "holdfast.handover-limit=1h" } }) {
+			try (Nodes nodes = new Nodes(database, parts)) {
+				Next next = new Next(nodes);
+				LockTemplate.Scope scope = nodes.first.locks().acquire("stock");
+				next.start(nodes.first.locks());
+				nodes.first.transaction().execute((status) -> {
+					nodes.first.sell();
+					return closing.close(nodes, scope, next);
+				}).join();
+				next.call.get().join();
+				assertThat(nodes.sales()).containsExactly(1, 2);
+			}
 		}
+	}
+
+	private interface Closing {
+
+		CompletableFuture<Void> close(Nodes nodes, LockTemplate.Scope scope, Next next);
+
 	}
 
 	@Configuration(proxyBeanMethods = false)

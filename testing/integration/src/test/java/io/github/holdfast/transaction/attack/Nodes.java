@@ -61,7 +61,6 @@ final class Nodes implements AutoCloseable {
 
 	final Node second;
 
-	/** Starts the nodes. */
 	Nodes(Database database, Object... parts) {
 		this.database = database;
 		this.access = database.create();
@@ -147,8 +146,7 @@ final class Nodes implements AutoCloseable {
 	}
 
 	/**
-	 * Waits until the database lets a session wait for a row, or something has happened
-	 * that a lock would have kept from happening.
+	 * Waits until a session waits for a row, or something has happened that it prevents.
 	 */
 	void awaitBlockedOr(BooleanSupplier happened) {
 		await(() -> happened.getAsBoolean() || blocked() > 0);
@@ -213,10 +211,7 @@ final class Nodes implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Makes the current transaction of a node the victim of a deadlock, whatever rule the
-	 * database chooses by: the other one is older (H2) and has changed more (InnoDB).
-	 */
+	/** Makes the transaction of a node the victim of a deadlock, on each database. */
 	void loseDeadlock(Node node, Deadlock deadlock) {
 		node.jdbc().update("UPDATE item SET sold = sold + 1 WHERE id = 1");
 		CompletableFuture<Void> other = async(deadlock::run);
@@ -280,7 +275,6 @@ final class Nodes implements AutoCloseable {
 
 	}
 
-	/** One node. */
 	record Node(AnnotationConfigApplicationContext context) {
 
 		Shop shop() {

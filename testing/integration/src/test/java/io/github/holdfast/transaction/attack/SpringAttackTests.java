@@ -37,10 +37,7 @@ class SpringAttackTests {
 
 	private static final ThreadLocal<Integer> READ = new ThreadLocal<>();
 
-	/**
-	 * Attack 8. Red if our listener is not the first one. H2 polls, so that a stale read
-	 * depends on luck there.
-	 */
+	/** Attack 8. Red if our listener is not the first one. H2 polls, so needs luck. */
 	@ParameterizedTest
 	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
 	void listenerReadsWhenATransactionBeginsBeforeItHasTheLock(Database database) {
@@ -49,10 +46,7 @@ class SpringAttackTests {
 		}
 	}
 
-	/**
-	 * Attack 14. Red if the transaction counts as the next one inside of the lock
-	 * although another advice is in between.
-	 */
+	/** Attack 14. Red if another advice between lock and transaction is overlooked. */
 	@ParameterizedTest
 	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
 	void adviceBetweenLockAndTransactionReadsBeforeTheLock(Database database) {
@@ -76,8 +70,7 @@ class SpringAttackTests {
 	}
 
 	/**
-	 * After such an exception Spring does not roll back. Red if its clean-up commits what
-	 * was not checked.
+	 * Spring does not roll back then. Red if its clean-up commits what was not checked.
 	 */
 	@ParameterizedTest
 	@EnumSource

@@ -103,10 +103,7 @@ class TransactionLockAttackTests {
 		}
 	}
 
-	/**
-	 * Attack 7. Red if that question does not lock: the owner of an installed grant is
-	 * committed.
-	 */
+	/** Attack 7. Red if that question does not lock. */
 	@ParameterizedTest
 	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "POSTGRESQL")
 	void bodySurvivesADeadlockAndItsInstalledOwnerIsStillSeen(Database database) {
@@ -153,8 +150,7 @@ class TransactionLockAttackTests {
 	}
 
 	/**
-	 * Attack 12. Red if a transaction lock leaves the stack only when all callbacks have
-	 * been called.
+	 * Attack 12. Red if a lock leaves the stack only when all callbacks have been called.
 	 */
 	@ParameterizedTest
 	@EnumSource
@@ -188,8 +184,7 @@ class TransactionLockAttackTests {
 	}
 
 	/**
-	 * Attack 13. Red without the limit of half of the pool, except on H2, where waiters
-	 * poll and have no connection in between.
+	 * Attack 13. Red without the limit of half of the pool, except on H2, which polls.
 	 */
 	@ParameterizedTest
 	@EnumSource

@@ -14,10 +14,7 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/**
- * Lets a statement of a node, or a COMMIT, be on its way for long: its session breaks for
- * the node, and the database executes it when it arrives.
- */
+/** A statement or COMMIT whose session breaks, and which the database executes later. */
 final class Wire {
 
 	static final String NAMED = "holdfast.transaction-managers.transactionManager=fence";

@@ -1,4 +1,4 @@
-package io.github.holdfast.store.redis;
+package io.github.holdfast.store;
 
 import java.time.Duration;
 import java.util.UUID;
@@ -7,29 +7,29 @@ import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 
 /** Requests for locks, each with its own owner. */
-final class RedisRequests {
+public final class Requests {
 
 	/** Long enough never to end in a test that passes. */
-	static final Duration LONG = Duration.ofSeconds(60);
+	public static final Duration LONG = Duration.ofSeconds(60);
 
-	static final Duration NO_WAIT = Duration.ZERO;
+	public static final Duration NO_WAIT = Duration.ZERO;
 
-	private RedisRequests() {
+	private Requests() {
 	}
 
-	static LockRequest request(String key, Duration waitTime) {
+	public static LockRequest request(String key, Duration waitTime) {
 		return request(key, waitTime, LONG);
 	}
 
-	static LockRequest request(String key, Duration waitTime, Duration leaseTime) {
+	public static LockRequest request(String key, Duration waitTime, Duration leaseTime) {
 		return request(key, LockMode.EXCLUSIVE, false, waitTime, leaseTime);
 	}
 
-	static LockRequest fair(String key, Duration waitTime) {
+	public static LockRequest fair(String key, Duration waitTime) {
 		return request(key, LockMode.EXCLUSIVE, true, waitTime, LONG);
 	}
 
-	static LockRequest shared(String key, Duration waitTime) {
+	public static LockRequest shared(String key, Duration waitTime) {
 		return request(key, LockMode.SHARED, false, waitTime, LONG);
 	}
 

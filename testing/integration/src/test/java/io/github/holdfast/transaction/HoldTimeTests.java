@@ -5,10 +5,10 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import javax.sql.DataSource;
 
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,18 +24,19 @@ import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.LockManager;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.store.local.LocalLockBackend;
+import io.github.holdfast.testsupport.LeaseCalls;
 import io.github.holdfast.testsupport.TestBackend;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
-/**
- * A locked method does not return. (A transaction that it has open keeps the lock until
- * the database ends it.)
- */
+/** Methods that do not return, and locks that are kept for a while after theirs. */
 @ExtendWith(OutputCaptureExtension.class)
-class MaxHoldTimeTests {
+class HoldTimeTests {
+
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
 	@ParameterizedTest
 	@EnumSource(names = "MARIADB")
@@ -50,10 +51,10 @@ class MaxHoldTimeTests {
 			CountDownLatch goesOn = new CountDownLatch(1);
 			CompletableFuture<Void> stuck = CompletableFuture.runAsync(() -> locks.run("stuck", () -> {
 				hangs.countDown();
-				await(goesOn);
+				await().atMost(PATIENCE).until(() -> goesOn.getCount() == 0);
 				transaction.executeWithoutResult((status) -> stock.write("A", 1));
 			}), (task) -> new Thread(task).start());
-			await(hangs);
+			await().atMost(PATIENCE).until(() -> hangs.getCount() == 0);
 			LockManager otherNodeManager = new LockManager(
 					new JdbcLockBackend(() -> context.getBean(DataSource.class)));
 			LockTemplate otherNode = new LockTemplate(otherNodeManager);
@@ -63,8 +64,7 @@ class MaxHoldTimeTests {
 			finally {
 				otherNodeManager.close();
 			}
-			Awaitility.await()
-				.atMost(Duration.ofSeconds(60))
+			await().atMost(Duration.ofSeconds(60))
 				.untilAsserted(() -> assertThat(output).contains("The renewal of lock"));
 			goesOn.countDown();
 			assertThat(stuck).failsWithin(Duration.ofSeconds(60))
@@ -83,7 +83,7 @@ class MaxHoldTimeTests {
 		try {
 			locks.withLeaseTime(Duration.ofMillis(30)).withMaxHoldTime(maxHoldTime).run(key, () -> {
 				long start = System.nanoTime();
-				Awaitility.await().until(() -> System.nanoTime() - start > 4 * maxHoldTime.toNanos());
+				await().until(() -> System.nanoTime() - start > 4 * maxHoldTime.toNanos());
 				CompletableFuture<Void> other = CompletableFuture.runAsync(() -> locks.acquire(key).close());
 				assertThatExceptionOfType(Exception.class).isThrownBy(() -> other.get(60, TimeUnit.SECONDS))
 					.withCauseInstanceOf(LockNotAcquiredException.class);
@@ -94,13 +94,83 @@ class MaxHoldTimeTests {
 		}
 	}
 
-	private static void await(CountDownLatch latch) {
+	/** Otherwise it would be renewed for ever. */
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void lockIsGivenBackAlthoughTheStoreFailedWhenItWasToBeKept(TestDatabase database) {
+		AtomicBoolean fails = new AtomicBoolean(true);
+		LeaseCalls calls = new LeaseCalls((call) -> {
+			if (call.equals("renew") && fails.getAndSet(false)) {
+				throw new IllegalStateException("the store failed");
+			}
+		});
+		TestBackend.valueOf(database.name())
+			.application()
+			.withBean(LeaseCalls.class, () -> calls)
+			.withPropertyValues("holdfast.lease-time=10s")
+			.run((context) -> {
+				LockTemplate locks = context.getBean(LockTemplate.class).withWaitTime(Duration.ofSeconds(60));
+				locks.withMinHoldTime(Duration.ofSeconds(1)).run("kept", () -> {
+				});
+				assertThat(fails).isFalse();
+				locks.run("kept", () -> {
+				});
+				assertThat(calls.owners()).hasSize(2);
+			});
+	}
+
+	/** The answer would be that the lock is lost. */
+	@Test
+	void lockIsNotReleasedBeforeTheStoreHasAnsweredThatItIsKept() {
+		CountDownLatch released = new CountDownLatch(1);
+		AtomicBoolean tooEarly = new AtomicBoolean();
+		LeaseCalls calls = new LeaseCalls((call) -> {
+			if (call.equals("release")) {
+				released.countDown();
+			}
+			else if (call.equals("renew") && isOpen(released, 2)) {
+				tooEarly.set(true);
+			}
+		});
+		TestBackend.H2.application().withBean(LeaseCalls.class, () -> calls).run((context) -> {
+			context.getBean(LockTemplate.class).withMinHoldTime(Duration.ofMillis(100)).run("kept", () -> {
+			});
+			assertThat(calls.count("renew")).isEqualTo(1);
+			assertThat(tooEarly).isFalse();
+			assertThat(isOpen(released, 60)).isTrue();
+		});
+	}
+
+	private static boolean isOpen(CountDownLatch latch, int seconds) {
 		try {
-			assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
+			return latch.await(seconds, TimeUnit.SECONDS);
 		}
 		catch (InterruptedException ex) {
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	@Test
+	void othersAreRenewedWhileTheReleaseBlocks() {
+		AtomicBoolean releases = new AtomicBoolean();
+		CountDownLatch renewed = new CountDownLatch(1);
+		LeaseCalls calls = new LeaseCalls((call) -> {
+			if (call.equals("release") && !releases.getAndSet(true)) {
+				await().atMost(Duration.ofSeconds(60)).until(() -> renewed.getCount() == 0);
+			}
+			else if (call.equals("renew") && releases.get()) {
+				renewed.countDown();
+			}
+		});
+		TestBackend.H2.application()
+			.withBean(LeaseCalls.class, () -> calls)
+			.withPropertyValues("holdfast.lease-time=10s")
+			.run((context) -> {
+				LockTemplate locks = context.getBean(LockTemplate.class);
+				locks.withMinHoldTime(Duration.ofSeconds(1)).run("kept", () -> {
+				});
+				locks.run("other", () -> assertThat(renewed.await(50, TimeUnit.SECONDS)).isTrue());
+			});
 	}
 
 }
