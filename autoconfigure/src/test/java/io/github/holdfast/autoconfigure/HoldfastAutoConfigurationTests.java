@@ -5,22 +5,11 @@ import java.util.List;
 
 import javax.sql.DataSource;
 
-import io.github.holdfast.DistributedLock;
-import io.github.holdfast.LockBackend;
-import io.github.holdfast.LockContext;
-import io.github.holdfast.LockNotAcquiredException;
-import io.github.holdfast.LockTemplate;
-import io.github.holdfast.core.LockGuard;
-import io.github.holdfast.core.LockManager;
-import io.github.holdfast.interceptor.DistributedLockAdvisor;
-import io.github.holdfast.store.jdbc.JdbcLockBackend;
-import io.github.holdfast.store.local.LocalLockBackend;
-import io.github.holdfast.transaction.GuardedManagers;
-import io.github.holdfast.transaction.RowClaims;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -38,6 +27,19 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockContext;
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.LockGuard;
+import io.github.holdfast.core.LockManager;
+import io.github.holdfast.interceptor.DistributedLockAdvisor;
+import io.github.holdfast.store.jdbc.JdbcLockBackend;
+import io.github.holdfast.store.local.LocalLockBackend;
+import io.github.holdfast.transaction.GuardedManagers;
+import io.github.holdfast.transaction.RowClaims;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -208,18 +210,11 @@ class HoldfastAutoConfigurationTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "embedded", "always" })
-	void tableIsCreated(String mode) {
+	@CsvSource({ "embedded, 1", "always, 1", "never, 0" })
+	void tableIsCreatedIfThatIsAskedFor(String mode, int tables) {
 		LockedApplication.h2()
 			.withPropertyValues("holdfast.jdbc.initialize-schema=" + mode)
-			.run((context) -> assertThat(tables(context)).hasSize(1));
-	}
-
-	@Test
-	void tableIsNotCreatedWhenNeverAskedFor() {
-		LockedApplication.h2()
-			.withPropertyValues("holdfast.jdbc.initialize-schema=never")
-			.run((context) -> assertThat(tables(context)).isEmpty());
+			.run((context) -> assertThat(tables(context)).hasSize(tables));
 	}
 
 	@Test

@@ -3,21 +3,10 @@ package io.github.holdfast.observation;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
-import io.github.holdfast.LockBackend;
-import io.github.holdfast.LockBackendException;
-import io.github.holdfast.LockContext;
-import io.github.holdfast.LockLostAfterWorkException;
-import io.github.holdfast.LockMode;
-import io.github.holdfast.LockNotAcquiredException;
-import io.github.holdfast.LockRequest;
-import io.github.holdfast.LockTemplate;
-import io.github.holdfast.core.LockGuard;
-import io.github.holdfast.core.LockManager;
 import io.micrometer.core.instrument.LongTaskTimer;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tag;
@@ -31,6 +20,18 @@ import io.micrometer.observation.tck.TestObservationRegistryAssert.TestObservati
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockContext;
+import io.github.holdfast.LockLostAfterWorkException;
+import io.github.holdfast.LockMode;
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.LockGuard;
+import io.github.holdfast.core.LockManager;
+import io.github.holdfast.store.GrantedLease;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -239,45 +240,13 @@ class LockObservationsTests {
 		@Override
 		public @Nullable Lease acquire(LockRequest request) throws InterruptedException {
 			assertThat(request.mode()).isEqualTo(LockMode.EXCLUSIVE);
-			return this.grant.test(request) ? new FakeLease(++this.epoch, System.nanoTime()) : null;
+			return this.grant.test(request) ? new GrantedLease(++this.epoch, System.nanoTime(), () -> this.released)
+					: null;
 		}
 
 		private interface Grants {
 
 			boolean test(LockRequest request) throws InterruptedException;
-
-		}
-
-		private final class FakeLease implements Lease {
-
-			private final long epoch;
-
-			private final long sentAt;
-
-			private FakeLease(long epoch, long sentAt) {
-				this.epoch = epoch;
-				this.sentAt = sentAt;
-			}
-
-			@Override
-			public long epoch() {
-				return this.epoch;
-			}
-
-			@Override
-			public long sentAt() {
-				return this.sentAt;
-			}
-
-			@Override
-			public CompletionStage<Boolean> renew(Duration leaseTime) {
-				return CompletableFuture.completedStage(true);
-			}
-
-			@Override
-			public CompletionStage<Boolean> release() {
-				return CompletableFuture.completedStage(FakeBackend.this.released);
-			}
 
 		}
 

@@ -112,19 +112,6 @@ class RedissonInteropTests {
 		assertThat(this.node.backend().acquire(Requests.request(this.key, NO_WAIT))).isNull();
 	}
 
-	@ParameterizedTest
-	@EnumSource
-	void unlockOfRedissonWakesAWaiter(RedisClientType client) throws Exception {
-		this.node = client.connect(this.server.port());
-		this.lock.lock();
-		assertThat(this.node.backend().acquire(Requests.request(this.key, NO_WAIT))).isNull();
-		FutureTask<LockBackend.Lease> waiter = this.node.waiter(Requests.request(this.key, LONG));
-		awaitSubscribers(1);
-		assertThat(waiter.isDone()).isFalse();
-		this.lock.unlock();
-		assertThat(waiter.get(LONG.toSeconds(), TimeUnit.SECONDS)).isNotNull();
-	}
-
 	/** The signal that ends the pause of a waiter, without a waiter that polls. */
 	@ParameterizedTest
 	@EnumSource

@@ -27,14 +27,20 @@ public abstract class LeaseExpiryContractTests extends LockBackendContractTests 
 	private static final Duration RESOLUTION = Duration.ofMillis(20);
 
 	@Test
-	final void expiredLeaseFreesTheLock() throws Exception {
+	final void expiredLeaseFreesTheLockAndItsRenewalReportsTheLoss() throws Exception {
 		String key = newKey();
 		long start = System.nanoTime();
-		acquired(backend(), request(key, NO_WAIT, SHORT));
+		HeldLock stale = acquired(backend(), request(key, NO_WAIT, SHORT));
 		HeldLock successor = acquired(secondBackend(), request(key, LONG));
 		assertThat(since(start)).isBetween(SHORT.minus(RESOLUTION), SHORT.plus(SLACK));
+		assertThat(successor.epoch()).isGreaterThan(stale.epoch());
 		assertThat(successor.isValid()).isTrue();
 		assertHeld(key);
+		assertThat(stale.renew(LONG)).isFalse();
+		assertThat(stale.isValid()).isFalse();
+		assertThat(stale.remaining()).isEqualTo(Duration.ZERO);
+		assertHeld(key);
+		assertThat(successor.renew(LONG)).isTrue();
 		assertReleased(successor);
 	}
 
@@ -62,19 +68,6 @@ public abstract class LeaseExpiryContractTests extends LockBackendContractTests 
 		HeldLock successor = acquired(secondBackend(), request(key, LONG));
 		assertThat(stale.release()).isFalse();
 		assertHeld(key);
-		assertReleased(successor);
-	}
-
-	@Test
-	final void staleRenewReportsLoss() throws Exception {
-		String key = newKey();
-		HeldLock stale = acquired(backend(), request(key, NO_WAIT, SHORT));
-		HeldLock successor = acquired(secondBackend(), request(key, LONG));
-		assertThat(stale.renew(LONG)).isFalse();
-		assertThat(stale.isValid()).isFalse();
-		assertThat(stale.remaining()).isEqualTo(Duration.ZERO);
-		assertHeld(key);
-		assertThat(successor.renew(LONG)).isTrue();
 		assertReleased(successor);
 	}
 
@@ -169,14 +162,6 @@ public abstract class LeaseExpiryContractTests extends LockBackendContractTests 
 		HeldLock successor = acquired(secondBackend(), request(key, LONG, SHORT.multipliedBy(4)));
 		// About 6 s, but 4 s if it ran from the beginning of the wait
 		assertThat(remaining(successor).plus(since(start))).isGreaterThan(SHORT.multipliedBy(5));
-	}
-
-	@Test
-	final void epochRisesAfterExpiry() throws Exception {
-		String key = newKey();
-		HeldLock stale = acquired(backend(), request(key, NO_WAIT, SHORT));
-		HeldLock successor = acquired(secondBackend(), request(key, LONG));
-		assertThat(successor.epoch()).isGreaterThan(stale.epoch());
 	}
 
 	@Test

@@ -78,8 +78,9 @@ public abstract class LockBackendContractTests {
 			waiter.thread.join(SLACK.toMillis());
 		}
 		this.granted.forEach(HeldLock::releaseQuietly);
-		assertThat(this.threads).as("waiters that ignored their interrupt")
-			.noneMatch((waiter) -> waiter.thread.isAlive());
+		this.granted.clear();
+		this.threads.removeIf((waiter) -> !waiter.thread.isAlive());
+		assertThat(this.threads).as("waiters that ignored their interrupt").isEmpty();
 	}
 
 	@Test
@@ -134,13 +135,6 @@ public abstract class LockBackendContractTests {
 	}
 
 	@Test
-	final void sameOwnerIsNotReentrant() throws Exception {
-		String key = newKey();
-		acquired(backend(), key);
-		assertThat(acquire(backend(), request(key, NO_WAIT))).as("for another owner on the same thread").isNull();
-	}
-
-	@Test
 	final void secondBackendInstanceSeesTheLock() throws Exception {
 		String key = newKey();
 		HeldLock first = acquired(backend(), key);
@@ -157,13 +151,6 @@ public abstract class LockBackendContractTests {
 		HeldLock lease = acquired(backend(), key);
 		assertThat(waiter(() -> lease.release()).result()).isTrue();
 		acquired(backend(), request(key, NO_WAIT));
-	}
-
-	@Test
-	final void releaseTwiceReportsLoss() throws Exception {
-		HeldLock lease = acquired(backend(), newKey());
-		assertThat(lease.release()).isTrue();
-		assertThat(lease.release()).isFalse();
 	}
 
 	@Test
@@ -205,8 +192,10 @@ public abstract class LockBackendContractTests {
 	final void renewWhileHeld() throws Exception {
 		String key = newKey();
 		HeldLock lease = acquired(backend(), key);
+		long epoch = lease.epoch();
 		assertThat(lease.renew(LONG)).isTrue();
 		assertThat(lease.isValid()).isTrue();
+		assertThat(lease.epoch()).isEqualTo(epoch);
 		assertHeld(key);
 		assertReleased(lease);
 	}
@@ -328,14 +317,6 @@ public abstract class LockBackendContractTests {
 			last = lease.epoch();
 			assertReleased(lease);
 		}
-	}
-
-	@Test
-	final void epochDoesNotChangeByRenewal() throws Exception {
-		HeldLock lease = acquired(backend(), newKey());
-		long epoch = lease.epoch();
-		assertThat(lease.renew(LONG)).isTrue();
-		assertThat(lease.epoch()).isEqualTo(epoch);
 	}
 
 	@Test

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -338,13 +339,14 @@ class OptimisticLockTests {
 		});
 	}
 
-	private static void run(TestDatabase database, Scenario scenario) {
+	private static void run(TestDatabase database, BiConsumer<ApplicationContext, DocumentService> scenario) {
 		run(LockPlace.BUSINESS_DATABASE.application(database), scenario);
 	}
 
-	private static void run(ApplicationContextRunner application, Scenario scenario) {
+	private static void run(ApplicationContextRunner application,
+			BiConsumer<ApplicationContext, DocumentService> scenario) {
 		application.withBean(DocumentService.class)
-			.run((context) -> scenario.run(context, context.getBean(DocumentService.class)));
+			.run((context) -> scenario.accept(context, context.getBean(DocumentService.class)));
 	}
 
 	private static TransactionTemplate transaction(ApplicationContext context) {
@@ -370,13 +372,6 @@ class OptimisticLockTests {
 			action.run();
 			return null;
 		}, (task) -> new Thread(task).start());
-	}
-
-	@FunctionalInterface
-	private interface Scenario {
-
-		void run(ApplicationContext context, DocumentService documents) throws Exception;
-
 	}
 
 }

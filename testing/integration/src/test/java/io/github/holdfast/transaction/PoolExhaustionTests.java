@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-import org.springframework.context.ApplicationContext;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.boot.test.context.runner.ContextConsumer;
 import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -101,12 +102,13 @@ class PoolExhaustionTests {
 		};
 	}
 
-	private static void run(TestBackend backend, String waitTime, Scenario scenario) {
+	private static void run(TestBackend backend, String waitTime,
+			ContextConsumer<AssertableApplicationContext> scenario) {
 		backend.application()
 			.withBean(StockService.class)
 			.withPropertyValues("spring.datasource.hikari.maximum-pool-size=1", "holdfast.wait-time=" + waitTime,
 					"spring.datasource.hikari.connection-timeout=" + (waitTime.equals("1s") ? 500 : 60000))
-			.run((context) -> scenario.run(context));
+			.run(scenario);
 	}
 
 	private static List<Throwable> onAllThreads(IntConsumer work) throws Exception {
@@ -139,13 +141,6 @@ class PoolExhaustionTests {
 		catch (RuntimeException | Error ex) {
 			return ex;
 		}
-	}
-
-	@FunctionalInterface
-	private interface Scenario {
-
-		void run(ApplicationContext context) throws Exception;
-
 	}
 
 }

@@ -3,12 +3,9 @@ package io.github.holdfast.transaction;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 
-import javax.sql.DataSource;
-
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.transaction.IllegalTransactionStateException;
@@ -48,7 +45,7 @@ class PropagationTests {
 		boolean atBegin = database == TestDatabase.POSTGRESQL;
 		run(TestBackend.valueOf(database.name())
 			.application()
-			.withBean(Recorder.class)
+			.withUserConfiguration(RecordingDataSource.Beans.class)
 			.withPropertyValues(RecordingDataSource.GUARDED), atBegin, (context) -> {
 				RecordingDataSource dataSource = context.getBean(RecordingDataSource.class);
 				return new Counter(dataSource::clear,
@@ -109,15 +106,6 @@ class PropagationTests {
 				this.context.getBean(StockService.class).write(sku, 1);
 				inner.run();
 			});
-		}
-
-	}
-
-	private static final class Recorder implements BeanPostProcessor {
-
-		@Override
-		public Object postProcessAfterInitialization(Object bean, String beanName) {
-			return (bean instanceof DataSource dataSource) ? new RecordingDataSource(dataSource) : bean;
 		}
 
 	}

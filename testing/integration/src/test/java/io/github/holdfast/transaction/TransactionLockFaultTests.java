@@ -14,6 +14,7 @@ import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.assertj.core.api.ThrowingConsumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -282,7 +283,8 @@ class TransactionLockFaultTests {
 		return jdbc.queryForObject(sql, Integer.class);
 	}
 
-	private static void run(TestDatabase database, Duration leaseTime, Scenario scenario) throws Exception {
+	private static void run(TestDatabase database, Duration leaseTime, ThrowingConsumer<Warehouse> scenario)
+			throws Exception {
 		DatabaseAccess owner = database.newDatabase();
 		try (HikariDataSource admin = owner.dataSource(2)) {
 			JdbcTemplate jdbc = new JdbcTemplate(admin);
@@ -295,15 +297,9 @@ class TransactionLockFaultTests {
 				assertThat(node).hasNotFailed();
 				Warehouse warehouse = new Warehouse(user, leaseTime, jdbc, node);
 				warehouse.sell();
-				scenario.run(warehouse);
+				scenario.accept(warehouse);
 			});
 		}
-	}
-
-	private interface Scenario {
-
-		void run(Warehouse warehouse) throws Exception;
-
 	}
 
 	private static boolean isWait(String sql) {

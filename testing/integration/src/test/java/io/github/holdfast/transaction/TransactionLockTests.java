@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.assertj.core.api.ThrowingConsumer;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -234,7 +235,7 @@ class TransactionLockTests {
 				|| sql.equals("SELECT epoch FROM holdfast_lock WHERE lock_key = ? FOR UPDATE SKIP LOCKED");
 	}
 
-	private void run(TestDatabase database, Scenario scenario) {
+	private void run(TestDatabase database, ThrowingConsumer<Nodes> scenario) {
 		ApplicationContextRunner application = LockedApplication.jdbc(database.newDatabase())
 			.withUserConfiguration(RecordingDataSource.Beans.class)
 			.withPropertyValues(RecordingDataSource.GUARDED)
@@ -243,14 +244,8 @@ class TransactionLockTests {
 			.withPropertyValues("holdfast.wait-time=30s", "holdfast.lease-time=30s");
 		application.run((first) -> {
 			LockedShop.createTables(first.getBean(JdbcTemplate.class));
-			application.run((second) -> scenario.run(new Nodes(new Node(first), new Node(second))));
+			application.run((second) -> scenario.accept(new Nodes(new Node(first), new Node(second))));
 		});
-	}
-
-	private interface Scenario {
-
-		void run(Nodes nodes) throws Exception;
-
 	}
 
 	private record Nodes(Node first, Node second) {

@@ -42,7 +42,9 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.LockManager;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.RedisServer;
@@ -426,6 +428,19 @@ class TransactionsBesideRedisTests {
 		application(database).withUserConfiguration(TwoManagers.class).run((context) -> {
 			assertThat(context).hasNotFailed();
 			assertCallWorks(context, context.getBean(ResourcelessTransactionManager.class));
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void holderWhoseLockWasReleasedByForceCannotCommit(TestDatabase database) {
+		application(database).run((context) -> {
+			StockService stock = context.getBean(StockService.class);
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> stock.withoutTransaction("A", () -> {
+				assertThat(context.getBean(LockManager.class).forceRelease("holdfast:stock:A")).isTrue();
+				context.getBean(TransactionTemplate.class).executeWithoutResult((status) -> stock.write("A", 0));
+			}));
+			assertThat(stock.quantity("A")).isEqualTo(100);
 		});
 	}
 

@@ -6,6 +6,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 
+import org.assertj.core.api.ThrowingConsumer;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -37,11 +38,11 @@ final class TwoNodes {
 		this.second = second;
 	}
 
-	static void run(ApplicationContextRunner node, CommitGuardLevel level, Scenario scenario) {
+	static void run(ApplicationContextRunner node, CommitGuardLevel level, ThrowingConsumer<TwoNodes> scenario) {
 		ApplicationContextRunner configured = node.withBean(StockService.class)
 			.withPropertyValues("holdfast.commit-guard=" + level, "holdfast.jdbc.initialize-schema=always",
 					"holdfast.lease-time=10m", "holdfast.wait-time=" + PATIENCE.toSeconds() + "s");
-		configured.run((first) -> configured.run((second) -> scenario.run(new TwoNodes(first, second))));
+		configured.run((first) -> configured.run((second) -> scenario.accept(new TwoNodes(first, second))));
 	}
 
 	/** By another method, whose transactions do not claim the row of the others. */
@@ -154,13 +155,6 @@ final class TwoNodes {
 			work.run();
 			return null;
 		}, (task) -> new Thread(task).start());
-	}
-
-	@FunctionalInterface
-	interface Scenario {
-
-		void run(TwoNodes nodes) throws Exception;
-
 	}
 
 	/** How two sales have ended, of which the second one is always committed. */

@@ -19,19 +19,20 @@ public final class RedisConnections {
 	private RedisConnections() {
 	}
 
-	public static LettuceConnectionFactory lettuce(int port) {
-		return lettuce(standalone(port));
+	public static LettuceConnectionFactory lettuce(int port, String... user) {
+		return lettuce(as(user, new RedisStandaloneConfiguration("127.0.0.1", port)));
 	}
 
-	public static LettuceConnectionFactory lettuce(int port, String user, String password) {
-		RedisStandaloneConfiguration configuration = standalone(port);
-		configuration.setUsername(user);
-		configuration.setPassword(password);
-		return lettuce(configuration);
+	public static LettuceConnectionFactory lettuce(RedisCluster cluster, String... user) {
+		return lettuce(as(user, new RedisClusterConfiguration(cluster.nodes())));
 	}
 
-	public static LettuceConnectionFactory lettuce(RedisCluster cluster) {
-		return lettuce(new RedisClusterConfiguration(cluster.nodes()));
+	private static <T extends RedisConfiguration.WithAuthentication> T as(String[] user, T configuration) {
+		if (user.length > 0) {
+			configuration.setUsername(user[0]);
+			configuration.setPassword(user[1]);
+		}
+		return configuration;
 	}
 
 	public static LettuceConnectionFactory lettuce(RedisSentinels sentinels) {
@@ -51,17 +52,6 @@ public final class RedisConnections {
 				LettuceClientConfiguration.builder().shutdownQuietPeriod(Duration.ZERO).build());
 		factory.afterPropertiesSet();
 		return factory;
-	}
-
-	public static LettuceConnectionFactory lettuce(RedisCluster cluster, String user, String password) {
-		RedisClusterConfiguration configuration = new RedisClusterConfiguration(cluster.nodes());
-		configuration.setUsername(user);
-		configuration.setPassword(password);
-		return lettuce(configuration);
-	}
-
-	private static RedisStandaloneConfiguration standalone(int port) {
-		return new RedisStandaloneConfiguration("127.0.0.1", port);
 	}
 
 	public static void close(RedisConnectionFactory factory) {

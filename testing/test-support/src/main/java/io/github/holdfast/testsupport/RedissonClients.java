@@ -15,31 +15,21 @@ public final class RedissonClients {
 	private RedissonClients() {
 	}
 
-	public static RedissonClient single(int port) {
-		return create((config) -> single(config, port));
+	public static RedissonClient single(int port, String... user) {
+		return create((config) -> as(user, config).useSingleServer()
+			.setAddress("redis://127.0.0.1:" + port)
+			.setConnectionMinimumIdleSize(2));
 	}
 
-	public static RedissonClient single(int port, String user, String password) {
-		return create((config) -> single(config.setUsername(user).setPassword(password), port));
-	}
-
-	private static void single(Config config, int port) {
-		config.useSingleServer().setAddress("redis://127.0.0.1:" + port).setConnectionMinimumIdleSize(2);
-	}
-
-	public static RedissonClient cluster(RedisCluster cluster) {
-		return create((config) -> cluster(config, cluster));
-	}
-
-	public static RedissonClient cluster(RedisCluster cluster, String user, String password) {
-		return create((config) -> cluster(config.setUsername(user).setPassword(password), cluster));
-	}
-
-	private static void cluster(Config config, RedisCluster cluster) {
-		config.useClusterServers()
+	public static RedissonClient cluster(RedisCluster cluster, String... user) {
+		return create((config) -> as(user, config).useClusterServers()
 			.addNodeAddress(addresses(cluster.nodes().stream()))
 			.setMasterConnectionMinimumIdleSize(2)
-			.setSlaveConnectionMinimumIdleSize(2);
+			.setSlaveConnectionMinimumIdleSize(2));
+	}
+
+	private static Config as(String[] user, Config config) {
+		return (user.length > 0) ? config.setUsername(user[0]).setPassword(user[1]) : config;
 	}
 
 	public static RedissonClient sentinel(RedisSentinels sentinels) {

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -17,15 +16,6 @@ import java.util.function.LongSupplier;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.holdfast.LockBackend;
-import io.github.holdfast.LockNotAcquiredException;
-import io.github.holdfast.LockRequest;
-import io.github.holdfast.LockTemplate;
-import io.github.holdfast.testsupport.DatabaseAccess;
-import io.github.holdfast.testsupport.FaultProxy;
-import io.github.holdfast.testsupport.GuardedNode;
-import io.github.holdfast.testsupport.TestDatabase;
-import io.github.holdfast.transaction.RowClaims;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -35,6 +25,15 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
+
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.store.GrantedLease;
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.FaultProxy;
+import io.github.holdfast.testsupport.GuardedNode;
+import io.github.holdfast.testsupport.TestDatabase;
+import io.github.holdfast.transaction.RowClaims;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -201,41 +200,8 @@ class FenceRowsTests {
 
 	private static GuardedNode node(DataSource dataSource, String source, LongSupplier epochs,
 			JdbcTransactionManager... managers) {
-		return new GuardedNode(new GrantingBackend(epochs), RowClaims.of(() -> dataSource, source), managers);
-	}
-
-	/** A store that grants everything. */
-	private record GrantingBackend(LongSupplier epochs) implements LockBackend {
-
-		@Override
-		public Lease acquire(LockRequest request) {
-			long epoch = this.epochs.getAsLong();
-			long sentAt = System.nanoTime();
-			return new Lease() {
-
-				@Override
-				public long epoch() {
-					return epoch;
-				}
-
-				@Override
-				public long sentAt() {
-					return sentAt;
-				}
-
-				@Override
-				public CompletionStage<Boolean> renew(Duration leaseTime) {
-					return CompletableFuture.completedStage(true);
-				}
-
-				@Override
-				public CompletionStage<Boolean> release() {
-					return CompletableFuture.completedStage(true);
-				}
-
-			};
-		}
-
+		return new GuardedNode((request) -> new GrantedLease(epochs.getAsLong(), System.nanoTime(), () -> true),
+				RowClaims.of(() -> dataSource, source), managers);
 	}
 
 }
