@@ -129,7 +129,7 @@ async function page(info, strategies) {
 			const [orders, lost] = await Promise.all([finished.fetchesOrders ? api.orders(finished.id, strategy) : [],
 				api.lostUpdate(finished.id, strategy)]);
 			finished.orders = orders;
-			const pairs = { lost, refused: refusal(orders, finished.skus), met: meeting(orders, finished.skus) };
+			const pairs = { lost: lost?.overwritten && lost, oversold: lost, refused: refusal(orders, finished.skus), met: meeting(orders, finished.skus) };
 			const kind = Object.keys(pairs).find((each) => pairs[each]);
 			finished.pair = kind ? { ...pairs[kind], kind } : null;
 		}

@@ -89,6 +89,7 @@ export function stepperView(section) {
 		}
 		step = Math.max(0, Math.min(steps.length - 1, next));
 		renderStep();
+		(step === steps.length - 1 ? conclusion : list.children[step + 1]).scrollIntoView({ block: 'nearest' });
 	}
 
 	function render() {
