@@ -1,7 +1,10 @@
 package io.github.holdfast.observation;
 
 import java.util.Locale;
+import java.util.Objects;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.holdfast.observation.LockObservationContext.Phase;
 import io.github.holdfast.store.Digest;
@@ -20,12 +23,15 @@ public class DefaultLockObservationConvention implements GlobalObservationConven
 
 	private final Phase phase;
 
+	private final String phaseName;
+
 	/**
 	 * Create a convention.
 	 * @param phase the phase to observe
 	 */
 	public DefaultLockObservationConvention(Phase phase) {
 		this.phase = phase;
+		this.phaseName = phase.name().toLowerCase(Locale.ROOT);
 	}
 
 	@Override
@@ -35,35 +41,38 @@ public class DefaultLockObservationConvention implements GlobalObservationConven
 
 	@Override
 	public String getName() {
-		return "holdfast.lock." + phaseName();
+		return "holdfast.lock." + this.phaseName;
 	}
 
 	@Override
 	public String getContextualName(LockObservationContext context) {
-		return phaseName() + " lock " + context.call().name();
-	}
-
-	private String phaseName() {
-		return this.phase.name().toLowerCase(Locale.ROOT);
+		return this.phaseName + " lock " + context.call().name();
 	}
 
 	@Override
 	public KeyValues getLowCardinalityKeyValues(LockObservationContext context) {
-		String outcome = context.outcome();
 		return KeyValues.of("lock.name", context.call().name(), "backend", context.call().backend(), "mode",
-				context.call().mode().name(), "outcome", (outcome != null) ? outcome : KeyValue.NONE_VALUE);
+				context.call().mode().name(), "outcome",
+				Objects.requireNonNullElse(context.outcome(), KeyValue.NONE_VALUE));
 	}
 
 	@Override
 	public KeyValues getHighCardinalityKeyValues(LockObservationContext context) {
-		if (context.outcome() == null) {
-			// Asked at the start as well, and digests take time
-			return KeyValues.empty();
+		KeyValue digests = new Joined("lock.key.digest", () -> context.call().keys().stream().map(Digest::ofKey));
+		return context.fencingTokens().isEmpty() ? KeyValues.of(digests) : KeyValues.of(digests,
+				new Joined("lock.token", () -> context.fencingTokens().stream().map(String::valueOf)));
+	}
+
+	/**
+	 * Meters do not read the value, and digests take time.
+	 */
+	private record Joined(String getKey, Supplier<Stream<String>> parts) implements KeyValue {
+
+		@Override
+		public String getValue() {
+			return this.parts.get().collect(Collectors.joining(","));
 		}
-		KeyValues digests = KeyValues.of("lock.key.digest",
-				context.call().keys().stream().map(Digest::ofKey).collect(Collectors.joining(",")));
-		return context.fencingTokens().isEmpty() ? digests : digests.and("lock.token",
-				context.fencingTokens().stream().map(String::valueOf).collect(Collectors.joining(",")));
+
 	}
 
 }

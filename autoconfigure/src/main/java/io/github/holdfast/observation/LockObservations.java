@@ -11,6 +11,7 @@ import io.github.holdfast.core.LockCall;
 import io.github.holdfast.core.LockGuard.Protection;
 import io.github.holdfast.observation.LockObservationContext.Phase;
 import io.micrometer.observation.Observation;
+import io.micrometer.observation.Observation.Scope;
 import io.micrometer.observation.ObservationRegistry;
 import org.jspecify.annotations.Nullable;
 
@@ -115,8 +116,7 @@ public final class LockObservations implements LockListener {
 		return true;
 	}
 
-	private record Running(Observation observation, LockObservationContext context, Observation.Scope scope,
-			Thread thread) {
+	private record Running(Observation observation, LockObservationContext context, Scope scope, Thread thread) {
 
 	}
 
