@@ -5,7 +5,6 @@ import java.util.List;
 
 import javax.sql.DataSource;
 
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -265,7 +264,6 @@ class HoldfastAutoConfigurationTests {
 	}
 
 	@Test
-	@Tag("F5")
 	void poolThatLetsRenewalsStarveIsWarnedOfOnce(CapturedOutput output) {
 		String warning = "A lease can run out while its renewal waits for a connection";
 		LockedApplication.h2().withBean(Service.class).run((context) -> assertThat(output).doesNotContain(warning));
@@ -351,7 +349,6 @@ class HoldfastAutoConfigurationTests {
 	}
 
 	@Test
-	@Tag("F8")
 	void noBeanIsCreatedTooEarly(CapturedOutput output) {
 		LockedApplication.h2().withUserConfiguration(LatePostProcessor.class).run((context) -> {
 			assertThat(context).hasNotFailed();

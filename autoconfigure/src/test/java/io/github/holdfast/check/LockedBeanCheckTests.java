@@ -3,7 +3,6 @@ package io.github.holdfast.check;
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.autoconfigure.LockedApplication;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -25,7 +24,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class LockedBeanCheckTests {
 
 	@Test
-	@Tag("F09")
 	void finalMethodFailsTheStart() {
 		assertFailure(LockedApplication.local(), FinalMethod.class, "FinalMethod.lock()", "the method is final",
 				"bean 'finalMethod'", "Remove 'final'");
@@ -40,7 +38,6 @@ class LockedBeanCheckTests {
 	}
 
 	@Test
-	@Tag("F09")
 	void methodThatIsNotOnAnInterfaceOfAJdkProxyFailsTheStart() {
 		assertFailure(LockedApplication.local().withPropertyValues("spring.aop.proxy-target-class=false"),
 				NotOnInterface.class, "bean 'notOnInterface'", "is not on an interface",
@@ -176,7 +173,6 @@ class LockedBeanCheckTests {
 
 	/** The order that the message advises. */
 	@Test
-	@Tag("F7")
 	void deniedCallerTakesNoLock() {
 		LockedApplication.h2()
 			.withUserConfiguration(SecuredTransaction.class)
@@ -230,7 +226,6 @@ class LockedBeanCheckTests {
 	}
 
 	@Test
-	@Tag("F60")
 	void methodIsRememberedOnce() {
 		LockedApplication.local().withBean(FairOrder.class).run((context) -> {
 			for (int i = 0; i < 100; i++) {

@@ -3,7 +3,6 @@ package io.github.holdfast.check;
 import java.util.List;
 
 import org.aspectj.lang.annotation.Aspect;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -31,7 +30,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.mockito.Mockito.spy;
 
 /** Each way to an annotated method takes the lock, or the application does not start. */
-@Tag("F68")
 class NeverUnlockedTests {
 
 	private static boolean isLocked() {
@@ -219,7 +217,6 @@ class NeverUnlockedTests {
 
 	/** Spring makes no proxy of an aspect. */
 	@Test
-	@Tag("F69")
 	void beanWithoutAProxyIsRefusedWhenItIsMadeAfterTheStart() {
 		LockedApplication.assertRefused(LockedApplication.local().withBean(LockedAspect.class),
 				"has no proxy that takes locks");
@@ -232,7 +229,6 @@ class NeverUnlockedTests {
 	}
 
 	@Test
-	@Tag("F69")
 	void beansOfParentAndChildWithLocksAreLocked() {
 		LockedApplication.local().withBean("inParent", Service.class).run((parent) -> {
 			try (AnnotationConfigApplicationContext plain = new AnnotationConfigApplicationContext()) {

@@ -4,7 +4,6 @@ import java.util.Arrays;
 import java.util.stream.Stream;
 
 import io.github.holdfast.interceptor.TestCompiler;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,7 +22,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /** Calls of a locked method on the own object, found in the class files of a bean. */
-@Tag("F09")
 @ExtendWith(OutputCaptureExtension.class)
 class SelfCallTests {
 

@@ -10,7 +10,6 @@ import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockListener;
 import io.github.holdfast.autoconfigure.LockedApplication;
 import org.aopalliance.intercept.MethodInterceptor;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -19,7 +18,6 @@ import org.springframework.aop.framework.ProxyFactory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Keys that name parameters of an interface, in beans with generated methods. */
-@Tag("F58")
 class InterfaceParameterTests {
 
 	interface Stock<T> {

@@ -13,7 +13,6 @@ import io.github.holdfast.LockListener;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.autoconfigure.LockedApplication;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.test.context.FilteredClassLoader;
@@ -107,7 +106,6 @@ class LockOrderingTests {
 	}
 
 	@Test
-	@Tag("F08")
 	void asynchronousCallTakesTheLockOnItsOwnThread() {
 		this.application.withUserConfiguration(AsyncConfiguration.class).run((context) -> {
 			CompletableFuture<String> thread = new CompletableFuture<>();

@@ -9,7 +9,6 @@ import java.util.stream.Stream;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.autoconfigure.LockedApplication;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -132,7 +131,6 @@ class RefusedAnnotationTests {
 
 	@ParameterizedTest
 	@MethodSource("mistakes")
-	@Tag("F09")
 	void mistakeFailsTheStart(String mistake) throws Exception {
 		List<String> lines = mistake.lines().toList();
 		assertFailure(bean(lines.get(0)), lines.stream().skip(1).map(String::strip).toArray(String[]::new));
@@ -161,7 +159,6 @@ class RefusedAnnotationTests {
 	@ValueSource(strings = { "Future<String>", "CompletableFuture<String>", "CompletionStage<String>",
 			"Flow.Publisher<String>", "Callable<String>", "Stream<String>", "IntStream", "Iterator<String>",
 			"reactor.core.publisher.Mono<String>" })
-	@Tag("F08")
 	void returnBeforeTheWorkIsDoneFailsTheStart(String type) throws Exception {
 		assertFailure(bean("@DistributedLock(key = \"'a'\") public " + type + " lock() { return null; }"),
 				"before its work is done: the lock would be released too early", "Lock a blocking method");

@@ -24,7 +24,6 @@ import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.autoconfigure.LockedApplication;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -46,7 +45,6 @@ class RefusedKeyTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource
-	@Tag("F50")
 	void keyIsRefused(String key, Consumer<Service> call, String... message) {
 		assertRefused(call, message);
 	}
@@ -199,7 +197,6 @@ class RefusedKeyTests {
 	}
 
 	@Test
-	@Tag("F49")
 	void separatorsOfAnExpressionAreNeitherAddedNorRemoved() {
 		run((service) -> {
 			assertThat(service.concatenation("a", "b:c")).containsExactly("a:b:c");

@@ -6,7 +6,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -21,7 +20,6 @@ import static org.awaitility.Awaitility.await;
 
 /** Shared locks and forced releases in one JVM. */
 @Timeout(60)
-@Tag("F42")
 class SharedLocalLockTests {
 
 	private static final Duration NO_WAIT = Duration.ZERO;
@@ -67,7 +65,6 @@ class SharedLocalLockTests {
 	}
 
 	@Test
-	@Tag("F81")
 	void forcedReleaseTakesTheLockFromAllHolders() throws Exception {
 		assertThat(this.backend.forceRelease(this.key)).isFalse();
 		Lease reader = acquired(LockMode.SHARED);

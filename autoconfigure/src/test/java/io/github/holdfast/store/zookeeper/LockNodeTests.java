@@ -4,7 +4,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.github.holdfast.LockMode;
@@ -37,7 +36,6 @@ class LockNodeTests {
 	}
 
 	@Test
-	@Tag("F42")
 	void readersWaitForWritersOnlyAndHoldTogether() {
 		LockNode first = new LockNode("a", true, 1);
 		LockNode second = new LockNode("b", true, 2);
@@ -52,8 +50,6 @@ class LockNodeTests {
 	}
 
 	@Test
-	@Tag("F45")
-	@Tag("F46")
 	void pathsOfKeysAreOneLevelAndDiffer() {
 		String common = "x".repeat(300);
 		List<String> keys = List.of("a", "a/0", "a%2f0", "a%0", ".", "..", "%2e", "%2e.", "/", "%2f", "é", "%c3%a9",

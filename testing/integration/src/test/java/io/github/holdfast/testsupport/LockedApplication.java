@@ -59,10 +59,6 @@ public final class LockedApplication {
 		return withRedisson(redis(port));
 	}
 
-	public static ApplicationContextRunner etcd(String endpoint) {
-		return withEtcd(local().withPropertyValues("holdfast.backend="), endpoint);
-	}
-
 	public static ApplicationContextRunner zooKeeper(DatabaseAccess database, String addresses) {
 		return zooKeeper(database, addresses, Duration.ofSeconds(60));
 	}
@@ -86,12 +82,9 @@ public final class LockedApplication {
 	}
 
 	public static ApplicationContextRunner etcd(DatabaseAccess database, String endpoint) {
-		return withEtcd(jdbc(database).withPropertyValues("holdfast.backend=etcd"), endpoint);
-	}
-
-	private static ApplicationContextRunner withEtcd(ApplicationContextRunner application, String endpoint) {
-		return application.withBean(Client.class, () -> EtcdLockBackend.clientBuilder().endpoints(endpoint).build(),
-				(definition) -> definition.setDestroyMethodName("close"));
+		return jdbc(database).withPropertyValues("holdfast.backend=etcd")
+			.withBean(Client.class, () -> EtcdLockBackend.clientBuilder().endpoints(endpoint).build(),
+					(definition) -> definition.setDestroyMethodName("close"));
 	}
 
 	/** Without a bean that has a LockTemplate, no store would be looked at. */

@@ -1,12 +1,9 @@
 package io.github.holdfast.store.local;
 
-import org.junit.jupiter.api.Tag;
-
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.contract.LockBackendContractTests;
 
 /** The contract on locks in this JVM. */
-@Tag("race")
 class LocalLockBackendTests extends LockBackendContractTests {
 
 	@Override

@@ -43,7 +43,6 @@ class FieldReportTests {
 
 	private static final String STARVED = "A lease can run out while its renewal waits for a connection";
 
-	/** Report F1. */
 	@Test
 	void routerThatIsNotOfSpringIsRefusedUntilItsManagerIsNamed() {
 		assertThatExceptionOfType(LockConfigurationException.class)
@@ -55,7 +54,6 @@ class FieldReportTests {
 		}
 	}
 
-	/** Report F1. */
 	@Test
 	void transactionThatIsNotOfSpringIsAsRunningAsOneOfSpring() {
 		try (Nodes nodes = new Nodes(Database.H2)) {
@@ -81,7 +79,7 @@ class FieldReportTests {
 		}
 	}
 
-	/** Report F2. The firewall does not know the dialect of H2. */
+	/** The firewall does not know the dialect of H2. */
 	@ParameterizedTest
 	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
 	void firewallOfDruidLetsAllStatementsPass(Database database) {
@@ -91,7 +89,6 @@ class FieldReportTests {
 		}
 	}
 
-	/** Report F4. */
 	@ParameterizedTest
 	@ValueSource(strings = { "", "?useAffectedRows=true", "?useLocalSessionState=true&elideSetAutoCommits=true",
 			"?rewriteBatchedStatements=true&useServerPrepStmts=true&cachePrepStmts=true",
@@ -104,14 +101,12 @@ class FieldReportTests {
 		}
 	}
 
-	/** Report F5. */
 	@Test
 	void poolThatLetsTheLeaseOfOneMethodStarveIsTold(CapturedOutput output) {
 		new Nodes(Database.H2).close();
 		assertThat(output).as("a method has a lease of a second").contains(STARVED);
 	}
 
-	/** Report F8. */
 	@ParameterizedTest
 	@EnumSource(names = { "MARIADB", "CONNECTOR_J" })
 	void newKeysAndWaitsProvokeNoErrorsThatTheDriverWarnsOf(Database database, CapturedOutput output) {
