@@ -2,7 +2,6 @@ package io.github.holdfast.transaction;
 
 import java.time.Duration;
 import java.util.Optional;
-import java.util.UUID;
 import java.util.function.Consumer;
 
 import org.junit.jupiter.api.Timeout;
@@ -10,13 +9,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.support.TransactionTemplate;
-
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockLostException;
-import io.github.holdfast.LockTemplate;
-import io.github.holdfast.core.LockManager;
 import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.RedisQuorum;
 import io.github.holdfast.testsupport.RedisServer;
@@ -113,28 +107,6 @@ class LostRedisLockTests {
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> stock.take("A", untilTheLeaseIsOver));
 			assertThat(stock.quantity("A")).isEqualTo(100);
 		});
-	}
-
-	/** The row of the lock is newer then, although there is no later holder. */
-	@ParameterizedTest
-	@CsvSource({ "REDIS, H2", "REDIS, MARIADB", "REDISSON, POSTGRESQL" })
-	void holderWhoseLockAnOperatorTakesAwayCannotCommitAtFence(RedisStore store, TestDatabase database) {
-		String prefix = UUID.randomUUID() + ":";
-		store.application(database.newDatabase(), RedisServer.shared().port())
-			.withBean(StockService.class)
-			.withPropertyValues("holdfast.commit-guard=fence", "holdfast.jdbc.initialize-schema=always",
-					"holdfast.key-prefix=" + prefix)
-			.run((context) -> {
-				StockService stock = context.getBean(StockService.class);
-				TransactionTemplate transaction = new TransactionTemplate(
-						context.getBean(PlatformTransactionManager.class));
-				assertThatExceptionOfType(LockLostException.class)
-					.isThrownBy(() -> context.getBean(LockTemplate.class).run("A", () -> {
-						assertThat(context.getBean(LockManager.class).forceRelease(prefix + "A")).isTrue();
-						transaction.executeWithoutResult((status) -> stock.write("A", 99));
-					}));
-				assertThat(stock.quantity("A")).isEqualTo(100);
-			});
 	}
 
 	private static void cutOff(RedisStore store, TestDatabase database, CommitGuardLevel level, CutOff test) {
