@@ -16,7 +16,7 @@ function fields(limits) {
 		{ name: 'quantity', value: 1, min: 1, max: 1000, more: true },
 		{ name: 'ratePerSecond', value: '', min: 1, max: 1000, more: true, hint: 'field.ratePerSecond.hint' },
 		{ name: 'skus', value: 1, min: 1, max: 100, more: true, hint: 'field.skus.hint' },
-		{ name: 'workMs', value: 2, min: 0, max: 1000, more: true }
+		{ name: 'workMs', value: 2, min: 0, max: 5000, more: true }
 	];
 }
 

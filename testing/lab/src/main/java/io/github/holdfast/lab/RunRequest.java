@@ -54,7 +54,7 @@ record RunRequest(@Nullable String strategy, @Nullable Integer stock, @Nullable 
 		check("quantities", each.size(), 1, 100, problems);
 		each.forEach((quantity) -> check("quantities", quantity, 1, 1_000, problems));
 		check("ratePerSecond", this.ratePerSecond, 1, 1_000, problems);
-		check("workMs", this.workMs, 0, 1_000, problems);
+		check("workMs", this.workMs, 0, 5_000, problems);
 		check("skus", this.skus, 1, 100, problems);
 		if (this.faults.size() > 20) {
 			problems.add(new FieldProblem("faults", "must be 20 at most"));

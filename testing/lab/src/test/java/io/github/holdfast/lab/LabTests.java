@@ -221,7 +221,7 @@ class LabTests extends RunningLab {
 					{"strategy": "for-update", "concurrency": 201}        | concurrency | must be a whole number from 1 to 200
 					{"strategy": "for-update", "quantity": 0}             | quantity    | must be a whole number from 1 to 1000
 					{"strategy": "for-update", "ratePerSecond": 0}        | ratePerSecond | must be a whole number from 1 to 1000
-					{"strategy": "for-update", "workMs": -1}              | workMs      | must be a whole number from 0 to 1000
+					{"strategy": "for-update", "workMs": -1}              | workMs      | must be a whole number from 0 to 5000
 					{"strategy": "for-update", "orders": "many"}          | orders      | must be a whole number
 					{"strategy": "for-update", "skus": 0}                 | skus        | must be a whole number from 1 to 100
 					{"strategy": "for-update", "faults": [{}]}            | faults[0].kind | must be FREEZE, KILL, RESTART_REDIS or PROMOTE_REPLICA
