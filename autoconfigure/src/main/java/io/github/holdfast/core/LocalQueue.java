@@ -162,6 +162,7 @@ final class LocalQueue {
 
 		private Turn(Place place) {
 			this.place = place;
+			place.releasing = false;
 		}
 
 		/**
@@ -202,7 +203,6 @@ final class LocalQueue {
 		 */
 		void exit() {
 			if (this.over.compareAndSet(false, true)) {
-				this.place.releasing = false;
 				leave(this.place, null);
 				this.place.turn.release();
 			}

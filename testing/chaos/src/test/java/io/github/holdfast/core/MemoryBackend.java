@@ -5,6 +5,8 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
@@ -12,156 +14,126 @@ import io.github.holdfast.LockRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store that is there for the schedules of the core only. It holds its leases in a map,
- * fails on demand, and notes what it was asked for.
+ * A store for the schedules of the core. It holds its leases in a map, and fails or
+ * answers late if a scene wants it to. Notes what the core must not do.
  */
 final class MemoryBackend implements LockBackend {
+
+	private static final Duration LATE = Duration.ofMillis(1);
 
 	private final Map<String, MemoryLease> leases = new HashMap<>();
 
 	private final boolean expires;
 
-	private int granted;
-
-	private int givenBack;
-
-	private int renewed;
+	private boolean answersLate;
 
 	private boolean renewalsFail;
 
 	private int releasesToFail;
 
-	private boolean slow;
+	private int granted;
+
+	private int givenBack;
+
+	private boolean renewing;
 
 	private boolean claimed;
 
-	private @Nullable Runnable underWay;
+	private @Nullable String violation;
 
 	MemoryBackend(boolean expires) {
 		this.expires = expires;
 	}
 
+	MemoryBackend answersLate() {
+		this.answersLate = true;
+		return this;
+	}
+
+	MemoryBackend renewalsFail() {
+		this.renewalsFail = true;
+		return this;
+	}
+
+	MemoryBackend oneReleaseFails() {
+		this.releasesToFail = 1;
+		return this;
+	}
+
 	@Override
-	public @Nullable Lease acquire(LockRequest request) throws InterruptedException {
-		synchronized (World.class) {
-			long end = World.nanoTime() + request.waitTime().toNanos();
-			while (isHeld(request.key())) {
-				if (World.interrupted()) {
-					throw new InterruptedException();
-				}
-				if (World.nanoTime() - end >= 0) {
-					return null;
-				}
-				World.sleep();
+	public synchronized @Nullable Lease acquire(LockRequest request) throws InterruptedException {
+		long end = System.nanoTime() + request.waitTime().toNanos();
+		MemoryLease held = held(request.key());
+		while (held != null) {
+			long now = System.nanoTime();
+			if (end - now <= 0) {
+				return null;
 			}
-			return grant(request.key(), request.leaseTime());
+			TimeUnit.NANOSECONDS.timedWait(this, Math.min(end, this.expires ? held.end : end) - now);
+			held = held(request.key());
 		}
+		return grant(request.key(), request.leaseTime());
 	}
 
 	private MemoryLease grant(String key, Duration leaseTime) {
-		MemoryLease lease = new MemoryLease(key, ++this.granted, World.nanoTime(), leaseTime.toNanos());
+		MemoryLease lease = new MemoryLease(key, ++this.granted, leaseTime);
 		this.leases.put(key, lease);
-		World.class.notifyAll();
 		return lease;
 	}
 
 	/**
-	 * Another node takes a key, whoever has it.
+	 * A transaction has the row, or has it no longer.
 	 */
-	void takeAway(String key, Duration leaseTime) {
-		synchronized (World.class) {
-			grant(key, leaseTime);
+	synchronized void claim(boolean claimed) {
+		check(!this.renewing, "a renewal goes on during a claim");
+		this.claimed = claimed;
+	}
+
+	private @Nullable MemoryLease held(String key) {
+		MemoryLease lease = this.leases.get(key);
+		return (lease != null && lease.isHeld()) ? lease : null;
+	}
+
+	synchronized boolean isHeld(String key) {
+		return held(key) != null;
+	}
+
+	synchronized void awaitRelease() throws InterruptedException {
+		while (this.givenBack == 0) {
+			wait();
 		}
 	}
 
-	void giveBack(String key) {
-		synchronized (World.class) {
-			this.leases.remove(key);
-			World.class.notifyAll();
-		}
-	}
-
-	void failRenewals() {
-		synchronized (World.class) {
-			this.renewalsFail = true;
-		}
-	}
-
-	void failReleases(int times) {
-		synchronized (World.class) {
-			this.releasesToFail = times;
+	synchronized void check(boolean promise, String otherwise) {
+		if (!promise && this.violation == null) {
+			this.violation = otherwise;
 		}
 	}
 
 	/**
-	 * From now on, the store answers when a schedule says so.
+	 * After all calls, nothing may be left in the store.
 	 */
-	void answerLate() {
-		synchronized (World.class) {
-			this.slow = true;
+	synchronized void end() {
+		check(this.granted == this.givenBack, "a lease was not given back");
+		if (this.violation != null) {
+			throw new AssertionError(this.violation);
 		}
 	}
 
-	private CompletionStage<Boolean> answer(boolean answer) {
-		if (!this.slow) {
-			return CompletableFuture.completedStage(answer);
+	private CompletionStage<Boolean> answer(BooleanSupplier answer) {
+		if (!this.answersLate) {
+			return CompletableFuture.completedStage(answer.getAsBoolean());
 		}
 		CompletableFuture<Boolean> late = new CompletableFuture<>();
-		this.underWay = () -> late.complete(answer);
+		new Thread(() -> {
+			Scene.sleep(LATE);
+			late.complete(answer.getAsBoolean());
+		}).start();
 		return late;
 	}
 
-	boolean isAsked() {
-		synchronized (World.class) {
-			return this.underWay != null;
-		}
-	}
-
-	void answer() {
-		Runnable answer;
-		synchronized (World.class) {
-			answer = this.underWay;
-			this.underWay = null;
-		}
-		if (answer != null) {
-			answer.run();
-		}
-	}
-
-	/**
-	 * A transaction has the row, so that nobody may wait for it.
-	 */
-	void claim(boolean claimed) {
-		synchronized (World.class) {
-			World.check(this.underWay == null, "a renewal goes on during a claim");
-			this.claimed = claimed;
-			World.class.notifyAll();
-		}
-	}
-
-	boolean isHeld(String key) {
-		synchronized (World.class) {
-			MemoryLease lease = this.leases.get(key);
-			return lease != null && lease.isOurs();
-		}
-	}
-
-	int granted() {
-		synchronized (World.class) {
-			return this.granted;
-		}
-	}
-
-	int givenBack() {
-		synchronized (World.class) {
-			return this.givenBack;
-		}
-	}
-
-	int renewed() {
-		synchronized (World.class) {
-			return this.renewed;
-		}
+	private CompletionStage<Boolean> fail(String key, String message) {
+		return CompletableFuture.failedStage(new LockBackendException(key, message, null));
 	}
 
 	private final class MemoryLease implements Lease {
@@ -170,23 +142,22 @@ final class MemoryBackend implements LockBackend {
 
 		private final long epoch;
 
-		private final long sentAt;
+		private final long sentAt = System.nanoTime();
 
 		private long end;
 
-		private boolean answered;
+		private boolean over;
 
 		private int late;
 
-		private MemoryLease(String key, long epoch, long sentAt, long nanos) {
+		private MemoryLease(String key, long epoch, Duration leaseTime) {
 			this.key = key;
 			this.epoch = epoch;
-			this.sentAt = sentAt;
-			this.end = sentAt + nanos;
+			this.end = this.sentAt + leaseTime.toNanos();
 		}
 
-		private boolean isOurs() {
-			return MemoryBackend.this.leases.get(this.key) == this && (!expires() || World.nanoTime() - this.end < 0);
+		private boolean isHeld() {
+			return MemoryBackend.this.leases.get(this.key) == this && (!expires() || System.nanoTime() - this.end < 0);
 		}
 
 		@Override
@@ -209,41 +180,50 @@ final class MemoryBackend implements LockBackend {
 		 */
 		@Override
 		public CompletionStage<Boolean> renew(Duration leaseTime) {
-			synchronized (World.class) {
-				World.check(!MemoryBackend.this.claimed, "renewed during a claim");
-				this.late += this.answered ? 1 : 0;
-				World.check(this.late < 2, "renewed after it was given back");
-				World.class.notifyAll();
+			synchronized (MemoryBackend.this) {
+				this.late += this.over ? 1 : 0;
+				check(this.late < 2, "renewed after it was given back");
+				check(!MemoryBackend.this.claimed, "renewed during a claim");
 				if (MemoryBackend.this.renewalsFail) {
-					return CompletableFuture
-						.failedStage(new LockBackendException(this.key, "could not be renewed", null));
+					return fail(this.key, "could not be renewed");
 				}
-				if (isOurs()) {
-					this.end = World.nanoTime() + leaseTime.toNanos();
-					MemoryBackend.this.renewed++;
-					return answer(true);
-				}
-				return answer(false);
+				MemoryBackend.this.renewing = true;
+				return answer(() -> extend(leaseTime));
+			}
+		}
+
+		private boolean extend(Duration leaseTime) {
+			synchronized (MemoryBackend.this) {
+				MemoryBackend.this.renewing = false;
+				boolean held = isHeld();
+				this.end = held ? System.nanoTime() + leaseTime.toNanos() : this.end;
+				return held;
 			}
 		}
 
 		@Override
 		public CompletionStage<Boolean> release() {
-			synchronized (World.class) {
-				World.check(!this.answered, "given back twice");
+			synchronized (MemoryBackend.this) {
+				check(!this.over, "given back twice");
 				if (MemoryBackend.this.releasesToFail > 0) {
 					MemoryBackend.this.releasesToFail--;
-					return CompletableFuture
-						.failedStage(new LockBackendException(this.key, "could not be released", null));
+					return fail(this.key, "could not be released");
 				}
-				this.answered = true;
-				boolean ours = isOurs();
-				if (ours) {
+				this.over = true;
+				MemoryBackend.this.givenBack++;
+				MemoryBackend.this.notifyAll();
+				return answer(this::remove);
+			}
+		}
+
+		private boolean remove() {
+			synchronized (MemoryBackend.this) {
+				boolean held = isHeld();
+				if (held) {
 					MemoryBackend.this.leases.remove(this.key);
 				}
-				MemoryBackend.this.givenBack++;
-				World.class.notifyAll();
-				return answer(ours);
+				MemoryBackend.this.notifyAll();
+				return held;
 			}
 		}
 

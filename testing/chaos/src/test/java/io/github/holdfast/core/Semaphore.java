@@ -1,80 +1,59 @@
 package io.github.holdfast.core;
 
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.AbstractQueuedSynchronizer;
 
 /**
- * A fair semaphore of the JDK, as far as the core uses one, in the time of the
- * {@link World}. The schedules put it in the place of the other one, whose timed waits
- * never end under their control.
+ * A fair semaphore of one permit, made as that of the JDK is. The schedules use it in the
+ * place of that one, for which Fray 0.9 has a model that fails when two threads wait.
  */
 final class Semaphore {
 
-	private final List<Thread> queue = new ArrayList<>();
-
-	private int permits;
+	private final Sync sync = new Sync();
 
 	Semaphore(int permits, boolean fair) {
-		this.permits = permits;
+		this.sync.releaseShared(permits);
 	}
 
 	boolean hasQueuedThreads() {
-		synchronized (World.class) {
-			return !this.queue.isEmpty();
-		}
+		return this.sync.hasQueuedThreads();
 	}
 
 	boolean tryAcquire() {
-		synchronized (World.class) {
-			if (this.permits == 0) {
-				return false;
-			}
-			this.permits--;
-			return true;
-		}
+		return this.sync.take(false);
 	}
 
 	boolean tryAcquire(long timeout, TimeUnit unit) throws InterruptedException {
-		synchronized (World.class) {
-			if (World.interrupted()) {
-				throw new InterruptedException();
-			}
-			if (this.queue.isEmpty() && tryAcquire()) {
-				return true;
-			}
-			return timeout > 0 && await(World.nanoTime() + unit.toNanos(timeout));
-		}
-	}
-
-	private boolean await(long end) throws InterruptedException {
-		Thread thread = Thread.currentThread();
-		this.queue.add(thread);
-		World.queue();
-		try {
-			while (this.queue.get(0) != thread || !tryAcquire()) {
-				if (World.interrupted()) {
-					throw new InterruptedException();
-				}
-				if (World.nanoTime() - end >= 0) {
-					return false;
-				}
-				World.sleep();
-			}
-			return true;
-		}
-		finally {
-			this.queue.remove(thread);
-			World.class.notifyAll();
-		}
+		return this.sync.tryAcquireSharedNanos(1, unit.toNanos(timeout));
 	}
 
 	void release() {
-		synchronized (World.class) {
-			this.permits++;
-			World.check(this.permits == 1, "two turns for one key");
-			World.class.notifyAll();
+		this.sync.releaseShared(1);
+	}
+
+	private static final class Sync extends AbstractQueuedSynchronizer {
+
+		private static final long serialVersionUID = 1L;
+
+		private boolean take(boolean fair) {
+			return !(fair && hasQueuedPredecessors()) && compareAndSetState(1, 0);
 		}
+
+		@Override
+		protected int tryAcquireShared(int permits) {
+			return take(true) ? 0 : -1;
+		}
+
+		@Override
+		protected boolean tryReleaseShared(int permits) {
+			int now;
+			do {
+				now = getState();
+			}
+			while (!compareAndSetState(now, now + permits));
+			return true;
+		}
+
 	}
 
 }
