@@ -1,9 +1,17 @@
 package io.github.holdfast.store.zookeeper;
 
 import java.util.List;
+import java.util.concurrent.FutureTask;
 
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.KeeperException;
+import org.jspecify.annotations.Nullable;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.testsupport.TestLease;
+
+import static org.awaitility.Awaitility.await;
 
 /** What ZooKeeper has of the locks, as an operator would see it. */
 final class LockNodes {
@@ -49,6 +57,17 @@ final class LockNodes {
 		catch (Exception ex) {
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	/** Starts to wait, and returns when the wait has begun. */
+	FutureTask<@Nullable TestLease> waiter(LockBackend backend, LockRequest request) {
+		int before = queue(request.key()).size();
+		FutureTask<@Nullable TestLease> waiter = new FutureTask<>(() -> TestLease.acquire(backend, request));
+		Thread thread = new Thread(waiter, "zookeeper-waiter");
+		thread.setDaemon(true);
+		thread.start();
+		await().until(() -> queue(request.key()).size() == before + 1);
+		return waiter;
 	}
 
 }

@@ -52,8 +52,8 @@ class ZooKeeperLeaderFailureTests {
 	void locksAndPlacesInTheQueueOutliveTheLeader() throws Exception {
 		TestLease lease = TestLease.acquire(this.first, Requests.request(this.key, PATIENCE));
 		assertThat(lease).isNotNull();
-		FutureTask<@Nullable TestLease> one = waiter(this.second);
-		FutureTask<@Nullable TestLease> two = waiter(this.first);
+		FutureTask<@Nullable TestLease> one = this.nodes.waiter(this.second, Requests.request(this.key, PATIENCE));
+		FutureTask<@Nullable TestLease> two = this.nodes.waiter(this.first, Requests.request(this.key, PATIENCE));
 		InstanceSpec leader = this.ensemble.killLeader();
 		// It takes a new leader to answer this
 		TestLease fresh = TestLease.acquire(this.second, Requests.request("fresh:" + this.key, PATIENCE));
@@ -77,15 +77,6 @@ class ZooKeeperLeaderFailureTests {
 		TestLease later = TestLease.acquire(this.first, Requests.request("later:" + this.key, PATIENCE));
 		assertThat(later).isNotNull();
 		assertThat(later.epoch()).isGreaterThan(fresh.epoch());
-	}
-
-	private FutureTask<@Nullable TestLease> waiter(ZooKeeperLockBackend backend) {
-		int before = this.nodes.queue(this.key).size();
-		FutureTask<@Nullable TestLease> waiter = new FutureTask<>(
-				() -> TestLease.acquire(backend, Requests.request(this.key, PATIENCE)));
-		new Thread(waiter).start();
-		await().until(() -> this.nodes.queue(this.key).size() == before + 1);
-		return waiter;
 	}
 
 }

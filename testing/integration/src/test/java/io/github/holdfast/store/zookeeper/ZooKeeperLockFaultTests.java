@@ -288,11 +288,7 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 
 	/** Starts to wait, and returns when the wait has begun. */
 	private FutureTask<@Nullable TestLease> waiter(ZooKeeperLockBackend backend) {
-		int before = this.nodes.queue(this.key).size();
-		FutureTask<@Nullable TestLease> waiter = start(
-				() -> TestLease.acquire(backend, Requests.request(this.key, PATIENCE)));
-		await().until(() -> this.nodes.queue(this.key).size() == before + 1);
-		return waiter;
+		return this.nodes.waiter(backend, Requests.request(this.key, PATIENCE));
 	}
 
 	/** A client that tells what it watches. */
