@@ -1,5 +1,11 @@
 package io.github.holdfast.testsupport;
 
+import javax.sql.DataSource;
+
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
+import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.DefaultTransactionStatus;
@@ -31,6 +37,23 @@ public final class ResourcelessTransactionManager extends AbstractPlatformTransa
 
 	@Override
 	protected void doRollback(DefaultTransactionStatus status) {
+	}
+
+	/** A second manager of the application. */
+	@Configuration(proxyBeanMethods = false)
+	public static class BesideJdbc {
+
+		@Bean
+		@Primary
+		JdbcTransactionManager transactionManager(DataSource dataSource) {
+			return new JdbcTransactionManager(dataSource);
+		}
+
+		@Bean
+		ResourcelessTransactionManager steps() {
+			return new ResourcelessTransactionManager();
+		}
+
 	}
 
 }

@@ -20,11 +20,7 @@ class LockedShop {
 	}
 
 	int quantity() {
-		return number(this.jdbc, "SELECT quantity FROM stock");
-	}
-
-	private static int number(JdbcTemplate jdbc, String sql) {
-		return jdbc.queryForObject(sql, Integer.class);
+		return this.jdbc.queryForObject("SELECT quantity FROM stock", Integer.class);
 	}
 
 	@DistributedLock(key = "'stock'")
@@ -33,21 +29,9 @@ class LockedShop {
 		sell(whileRead);
 	}
 
-	@DistributedLock(key = "{'stock', 'other stock'}")
-	@Transactional
-	public void takeUnderTwoLocks() {
-		sell(() -> {
-		});
-	}
-
 	void sell(Runnable whileRead) {
 		int quantity = quantity();
 		whileRead.run();
-		sell(quantity);
-	}
-
-	/** Sells a piece of a quantity that was read before. */
-	void sell(int quantity) {
 		this.jdbc.update("UPDATE stock SET quantity = ?", quantity - 1);
 	}
 

@@ -9,8 +9,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.springframework.transaction.support.TransactionTemplate;
+
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockLostException;
+import io.github.holdfast.core.LockManager;
 import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.RedisQuorum;
 import io.github.holdfast.testsupport.RedisServer;
@@ -89,6 +92,24 @@ class LostRedisLockTests {
 						assertThat(nodes.quantity()).isEqualTo(98);
 					});
 		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void holderWhoseLockWasReleasedByForceCannotCommit(TestDatabase database) {
+		RedisStore.REDIS.application(database.newDatabase(), RedisServer.shared().port())
+			.withBean(StockService.class)
+			.withPropertyValues("holdfast.commit-guard=fence")
+			.run((context) -> {
+				StockService stock = context.getBean(StockService.class);
+				assertThatExceptionOfType(LockLostException.class)
+					.isThrownBy(() -> stock.withoutTransaction("A", () -> {
+						assertThat(context.getBean(LockManager.class).forceRelease("holdfast:stock:A")).isTrue();
+						context.getBean(TransactionTemplate.class)
+							.executeWithoutResult((status) -> stock.write("A", 0));
+					}));
+				assertThat(stock.quantity("A")).isEqualTo(100);
+			});
 	}
 
 	@ParameterizedTest

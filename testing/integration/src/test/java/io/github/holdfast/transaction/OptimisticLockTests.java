@@ -210,8 +210,7 @@ class OptimisticLockTests {
 
 	@Test
 	void commitOfAnotherManagerIsNoCommit() {
-		run(LockPlace.BUSINESS_DATABASE.application(TestDatabase.H2)
-			.withUserConfiguration(TransactionsBesideRedisTests.TwoManagers.class)
+		run(application(TestDatabase.H2).withUserConfiguration(ResourcelessTransactionManager.BesideJdbc.class)
 			.withPropertyValues("holdfast.transaction-managers.steps=lease"), (context, documents) -> {
 				TransactionTemplate other = new TransactionTemplate(
 						context.getBean(ResourcelessTransactionManager.class));
@@ -340,7 +339,11 @@ class OptimisticLockTests {
 	}
 
 	private static void run(TestDatabase database, BiConsumer<ApplicationContext, DocumentService> scenario) {
-		run(LockPlace.BUSINESS_DATABASE.application(database), scenario);
+		run(application(database), scenario);
+	}
+
+	private static ApplicationContextRunner application(TestDatabase database) {
+		return LockedApplication.jdbc(database.newDatabase()).withPropertyValues("holdfast.jdbc.mode=lease");
 	}
 
 	private static void run(ApplicationContextRunner application,

@@ -16,10 +16,10 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 
 /** Notes what is prepared and committed on its connections. */
-class RecordingDataSource extends DelegatingDataSource {
+public class RecordingDataSource extends DelegatingDataSource {
 
 	/** It could be a router. */
-	static final String GUARDED = "holdfast.transaction-managers.transactionManager=fence";
+	public static final String GUARDED = "holdfast.transaction-managers.transactionManager=fence";
 
 	private final List<String> statements = new CopyOnWriteArrayList<>();
 
@@ -34,12 +34,18 @@ class RecordingDataSource extends DelegatingDataSource {
 		this.beforeCommit = action;
 	}
 
-	List<String> statements() {
+	public List<String> statements() {
 		return List.copyOf(this.statements);
 	}
 
-	void clear() {
+	public void clear() {
 		this.statements.clear();
+	}
+
+	/** Whether it locks the row of a transaction lock. */
+	public static boolean isLock(String sql) {
+		return sql.equals("UPDATE holdfast_lock SET epoch = epoch + 1, owner = ? WHERE lock_key = ? AND expires_at = 0")
+				|| sql.equals("SELECT epoch FROM holdfast_lock WHERE lock_key = ? FOR UPDATE SKIP LOCKED");
 	}
 
 	@Override
@@ -65,7 +71,7 @@ class RecordingDataSource extends DelegatingDataSource {
 
 	@Configuration(proxyBeanMethods = false)
 	@EnableTransactionManagement
-	static class Beans {
+	public static class Beans {
 
 		@Bean
 		static BeanPostProcessor recordingDataSource() {

@@ -4,9 +4,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
@@ -112,16 +110,13 @@ class FieldReportTests {
 	void newKeysAndWaitsProvokeNoErrorsThatTheDriverWarnsOf(Database database, CapturedOutput output) {
 		try (Nodes nodes = new Nodes(database, "spring.datasource.hikari.connection-timeout=300")) {
 			sellTogether(nodes);
-			CountDownLatch start = new CountDownLatch(4);
-			CompletableFuture.allOf(IntStream.range(0, 4).mapToObj((thread) -> Nodes.async(() -> {
+			Nodes.together(4, (thread) -> {
 				Nodes.Node node = (thread % 2 == 0) ? nodes.first : nodes.second;
-				start.countDown();
-				Nodes.await(start);
 				for (int key = 0; key < 10; key++) {
 					node.shop().lockedAll(List.of("new:" + key), node::count);
 					node.locks().run("newer:" + key, node::count);
 				}
-			})).toArray(CompletableFuture<?>[]::new)).join();
+			});
 			assertThat(output).doesNotContain("org.mariadb.", "com.mysql.", "1062", "1205", "WARN", "ERROR",
 					"not eligible for getting processed");
 		}
@@ -131,11 +126,8 @@ class FieldReportTests {
 	 * Both nodes sell by transaction locks and by leases, of which each waits for others.
 	 */
 	private static void sellTogether(Nodes nodes) {
-		CountDownLatch start = new CountDownLatch(4);
-		CompletableFuture.allOf(IntStream.range(0, 4).mapToObj((thread) -> Nodes.async(() -> {
+		Nodes.together(4, (thread) -> {
 			Nodes.Node node = (thread % 2 == 0) ? nodes.first : nodes.second;
-			start.countDown();
-			Nodes.await(start);
 			for (int i = 0; i < 4; i++) {
 				if (thread < 2) {
 					node.shop().locked(node::sell);
@@ -144,7 +136,7 @@ class FieldReportTests {
 					node.shop().facade(() -> node.transaction().executeWithoutResult((status) -> node.sell()));
 				}
 			}
-		})).toArray(CompletableFuture<?>[]::new)).join();
+		});
 		assertThat(nodes.sales()).containsExactlyElementsOf(IntStream.rangeClosed(1, 16).boxed().toList());
 	}
 

@@ -12,6 +12,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntConsumer;
+import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
 
@@ -45,6 +47,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 final class Nodes implements AutoCloseable {
 
+	/** As a part, it lets the first node be the second one, too. */
+	static final Object ALONE = new Object();
+
 	private static final Duration PATIENCE = Duration.ofSeconds(90);
 
 	private final Database database;
@@ -68,10 +73,10 @@ final class Nodes implements AutoCloseable {
 		try {
 			this.observer = connect();
 			execute("CREATE TABLE sale (n integer NOT NULL)");
-			execute("CREATE TABLE item (id integer PRIMARY KEY, sold integer NOT NULL)");
-			execute("INSERT INTO item VALUES (1, 0), (2, 0)");
+			execute("CREATE TABLE item (id integer PRIMARY KEY, sold integer NOT NULL, label varchar(10))");
+			execute("INSERT INTO item (id, sold) VALUES (1, 0), (2, 0)");
 			this.first = start();
-			this.second = start();
+			this.second = List.of(this.parts).contains(ALONE) ? this.first : start();
 		}
 		catch (SQLException ex) {
 			throw new IllegalStateException(ex);
@@ -106,7 +111,7 @@ final class Nodes implements AutoCloseable {
 			else if (part instanceof LockBackend store) {
 				context.registerBean(LockBackend.class, () -> store);
 			}
-			else {
+			else if (part != ALONE) {
 				context.register((Class<?>) part);
 			}
 		}
@@ -124,6 +129,16 @@ final class Nodes implements AutoCloseable {
 
 	static CompletableFuture<Void> async(Runnable work) {
 		return CompletableFuture.runAsync(work, (task) -> new Thread(task).start());
+	}
+
+	/** Runs work on several threads, which begin together, to the end of all. */
+	static void together(int threads, IntConsumer work) {
+		CountDownLatch start = new CountDownLatch(threads);
+		CompletableFuture.allOf(IntStream.range(0, threads).mapToObj((thread) -> async(() -> {
+			start.countDown();
+			await(start);
+			work.accept(thread);
+		})).toArray(CompletableFuture<?>[]::new)).join();
 	}
 
 	static void await(CountDownLatch latch) {
@@ -170,6 +185,10 @@ final class Nodes implements AutoCloseable {
 
 	List<Integer> sales() {
 		return query("SELECT n FROM sale ORDER BY n");
+	}
+
+	int soldItems() {
+		return query("SELECT sold FROM item WHERE id = 1").get(0);
 	}
 
 	/** Ends the session of a transaction from outside. */

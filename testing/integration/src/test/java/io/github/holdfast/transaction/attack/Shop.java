@@ -41,6 +41,18 @@ class Shop {
 		body.run();
 	}
 
+	@DistributedLock("'stock'")
+	@Transactional(noRollbackFor = RuntimeException.class)
+	void neverRolledBack(Runnable body) {
+		body.run();
+	}
+
+	@DistributedLock("'stock'")
+	@Transactional(readOnly = true, isolation = Isolation.READ_COMMITTED)
+	void reading(Runnable body) {
+		body.run();
+	}
+
 	/** A lease that is claimed by the first statement of its transaction. */
 	@DistributedLock(value = "'stock'", leaseTime = "1s", maxHoldTime = "1h")
 	@Transactional

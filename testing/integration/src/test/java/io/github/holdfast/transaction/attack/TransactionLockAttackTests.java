@@ -55,15 +55,12 @@ class TransactionLockAttackTests {
 	void firstCallersOfNewKeysMeetInGapLocks(Database database) {
 		try (Nodes nodes = new Nodes(database, "holdfast.wait-time=4s")) {
 			AtomicInteger calls = new AtomicInteger();
-			CountDownLatch start = new CountDownLatch(8);
-			CompletableFuture.allOf(IntStream.range(0, 8).mapToObj((thread) -> Nodes.async(() -> {
+			Nodes.together(8, (thread) -> {
 				Nodes.Node node = (thread % 2 == 0) ? nodes.first : nodes.second;
-				start.countDown();
-				Nodes.await(start);
 				for (int key = 0; key < 10; key++) {
 					node.shop().lockedAll(List.of("new:" + key), calls::incrementAndGet);
 				}
-			})).toArray(CompletableFuture<?>[]::new)).join();
+			});
 			assertThat(calls).hasValue(80);
 		}
 	}

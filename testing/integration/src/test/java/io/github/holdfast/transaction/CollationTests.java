@@ -1,4 +1,4 @@
-package io.github.holdfast.store.jdbc;
+package io.github.holdfast.transaction;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -10,10 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.transaction.annotation.EnableTransactionManagement;
-import org.springframework.transaction.annotation.Transactional;
 
-import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.LockedApplication;
@@ -34,14 +31,11 @@ class CollationTests {
 				.execute("ALTER DATABASE CHARACTER SET " + characters + " COLLATE " + collation);
 		}
 		LockedApplication.jdbc(database)
-			.withUserConfiguration(Transactions.class)
-			.withBean(Shop.class)
+			.withBean(LockedShop.class)
 			.withPropertyValues("holdfast.jdbc.mode=" + mode, "holdfast.wait-time=30s")
 			.run((context) -> {
-				JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
-				jdbc.execute("CREATE TABLE stock (quantity integer)");
-				jdbc.update("INSERT INTO stock VALUES (100)");
-				Shop shop = context.getBean(Shop.class);
+				LockedShop.createTables(context.getBean(JdbcTemplate.class));
+				LockedShop shop = context.getBean(LockedShop.class);
 				shop.take(() -> {
 				});
 				shop.take(() -> {
@@ -58,30 +52,8 @@ class CollationTests {
 						.until(() -> !waiter.isDone());
 				});
 				waits.join().join();
-				assertThat(jdbc.queryForObject("SELECT quantity FROM stock", Integer.class)).isEqualTo(97);
+				assertThat(shop.quantity()).isEqualTo(97);
 			});
-	}
-
-	@EnableTransactionManagement
-	static class Transactions {
-
-	}
-
-	static class Shop {
-
-		private final JdbcTemplate jdbc;
-
-		Shop(JdbcTemplate jdbc) {
-			this.jdbc = jdbc;
-		}
-
-		@DistributedLock(key = "'stock'")
-		@Transactional
-		public void take(Runnable afterwards) {
-			this.jdbc.update("UPDATE stock SET quantity = quantity - 1");
-			afterwards.run();
-		}
-
 	}
 
 }
