@@ -23,6 +23,9 @@ import org.springframework.util.FileSystemUtils;
 
 final class MariaDbServer {
 
+	/** Each server copies the file: by default, it is most of the data. */
+	private static final String LOG_FILE_SIZE = "--innodb-log-file-size=16M";
+
 	private final Server server;
 
 	private final ProcessHandle process;
@@ -33,6 +36,7 @@ final class MariaDbServer {
 			.setSocket(directory.resolve("socket").toString())
 			.addArg("--bind-address=127.0.0.1")
 			.addArg("--max-connections=" + TestDatabase.MAX_CONNECTIONS)
+			.addArg(LOG_FILE_SIZE)
 			// Otherwise it makes keys for certificates, which takes many seconds
 			.addArg("--skip-ssl")
 			// Survives kill -9 of the server, not a power loss
@@ -138,7 +142,7 @@ final class MariaDbServer {
 			ProcessBuilder install = new ProcessBuilder(
 					config.getExecutable(DBConfiguration.Executable.InstallDB).getAbsolutePath(),
 					"--datadir=" + config.getDataDir(), "--basedir=" + config.getBaseDir(), "--no-defaults", "--force",
-					"--skip-name-resolve")
+					"--skip-name-resolve", LOG_FILE_SIZE)
 				.redirectErrorStream(true);
 			install.environment()
 				.putAll(Map.of(config.getOSLibraryEnvironmentVarName(), config.getLibDir().toString(), "TMPDIR",

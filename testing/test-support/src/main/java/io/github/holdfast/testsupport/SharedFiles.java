@@ -8,12 +8,23 @@ import java.nio.file.StandardOpenOption;
 
 import org.springframework.util.FileSystemUtils;
 
-/** Files below {@code target} that all JVMs of a module's tests share. */
+/** Files below {@code target} that the JVMs of all tests share. */
 final class SharedFiles {
 
-	private static final Path DIRECTORY = Path.of("target", "servers").toAbsolutePath();
+	private static final Path DIRECTORY = build().resolve(Path.of("target", "servers"));
 
 	private SharedFiles() {
+	}
+
+	/** The directory of the whole build, or the current one if this is no part of it. */
+	private static Path build() {
+		Path current = Path.of("").toAbsolutePath();
+		for (Path directory = current; directory != null; directory = directory.getParent()) {
+			if (Files.exists(directory.resolve("mvnw"))) {
+				return directory;
+			}
+		}
+		return current;
 	}
 
 	/** The directory with some files, which the first JVM that asks makes. */

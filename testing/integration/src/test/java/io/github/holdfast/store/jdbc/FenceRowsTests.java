@@ -17,6 +17,7 @@ import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -89,6 +90,7 @@ class FenceRowsTests {
 	/** A later holder reads what it has committed. */
 	@ParameterizedTest(name = "{0}, {1}, auto-commit {2}")
 	@MethodSource("io.github.holdfast.store.jdbc.LockTables#pools")
+	@Tag("long")
 	void openTransactionOfAnEarlierHolderIsWaitedForWhateverThePoolIsLike(TestDatabase database, String isolation,
 			boolean autoCommit) {
 		try (HikariDataSource dataSource = LockTables.create(database, database.newDatabase().impatient(), isolation,
