@@ -353,12 +353,10 @@ public final class Grant {
 		}
 		this.released = true;
 		this.releaseAt = 0;
-		Thread thread = new Thread(() -> release().exceptionally((failure) -> {
+		this.watchdog.later(() -> release().exceptionally((failure) -> {
 			logger.debug("Lock {} could not be released, trying again", quoted(), failure);
 			return false;
-		}), "holdfast-release");
-		thread.setDaemon(true);
-		thread.start();
+		}));
 	}
 
 	private void startRenewal(long now) {

@@ -3,6 +3,7 @@ package io.github.holdfast.core;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -191,7 +192,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 	 * @return the grants
 	 */
 	public List<Grant> grants() {
-		return this.grants;
+		return Collections.unmodifiableList(this.grants);
 	}
 
 	/**
@@ -295,6 +296,10 @@ public final class LockCall implements LockContext, AutoCloseable {
 		return this.cancelled;
 	}
 
+	synchronized boolean isCancelled() {
+		return this.cancelled;
+	}
+
 	synchronized void cancelWait() {
 		if (this.awaited != null && !this.cancelled) {
 			this.cancelled = true;
@@ -334,7 +339,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 		this.announced = true;
 		this.listeners.acquired(waitTime());
 		if (nextMayAsk) {
-			grants().forEach(Grant::exitQueue);
+			this.grants.forEach(Grant::exitQueue);
 		}
 	}
 
@@ -344,7 +349,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 	 */
 	public void over() {
 		this.state.compareAndSet(State.HELD, State.OVER);
-		grants().forEach(Grant::exitQueue);
+		this.grants.forEach(Grant::exitQueue);
 	}
 
 	/**

@@ -164,14 +164,20 @@ public final class LockManager implements AutoCloseable {
 	}
 
 	private Grant acquire(LockCall call, String key) {
-		Grant grant = null;
+		return await(call, key, () -> attempt(call, key, remainingWait(call)));
+	}
+
+	/**
+	 * Waits for a key, until the time is over, the thread is interrupted or a shutdown
+	 * begins.
+	 */
+	private <T> T await(LockCall call, String key, LockCallback<@Nullable T, InterruptedException> wait) {
+		T result = null;
 		Exception failure = null;
 		boolean cancelled;
 		call.beginWait(key);
-		// Asked after the wait has been noted, so that a shutdown meets every waiter
-		boolean last = this.draining;
 		try {
-			grant = this.closed ? null : attempt(call, key, last ? 0 : call.remainingWait());
+			result = this.closed ? null : wait.call();
 		}
 		catch (InterruptedException | RejectedExecutionException ex) {
 			failure = ex;
@@ -179,10 +185,17 @@ public final class LockManager implements AutoCloseable {
 		finally {
 			cancelled = call.endWait();
 		}
-		if (grant == null) {
-			throw notAcquired(call, key, reason(failure, last || cancelled), failure);
+		if (result == null) {
+			throw notAcquired(call, key, reason(failure, cancelled), failure);
 		}
-		return grant;
+		return result;
+	}
+
+	/**
+	 * Asked after the wait has been noted, so that a shutdown meets every waiter.
+	 */
+	private long remainingWait(LockCall call) {
+		return this.draining ? 0 : call.remainingWait();
 	}
 
 	private @Nullable Grant attempt(LockCall call, String key, long nanos) throws InterruptedException {
@@ -317,26 +330,16 @@ public final class LockManager implements AutoCloseable {
 			if (pending == null) {
 				return;
 			}
-			Exception failure = null;
-			boolean ready = false;
-			boolean cancelled;
-			call.beginWait(key);
 			try {
-				ready = !this.closed && pending.awaitAttempt(this.draining ? 0 : call.remainingWait());
-			}
-			catch (InterruptedException ex) {
-				failure = ex;
+				await(call, key,
+						() -> pending.awaitAttempt(remainingWait(call)) && !call.isCancelled() ? pending : null);
 			}
 			catch (LockBackendException ex) {
 				LockBackendException failed = ex.withKey(key);
 				call.refused(failed);
 				throw failed;
 			}
-			finally {
-				cancelled = call.endWait();
-			}
-			if (!ready || cancelled) {
-				LockNotAcquiredException ex = notAcquired(call, key, reason(failure, cancelled), failure);
+			catch (LockNotAcquiredException ex) {
 				call.refused(ex);
 				throw ex;
 			}
@@ -374,27 +377,18 @@ public final class LockManager implements AutoCloseable {
 
 	/**
 	 * Waits between two attempts of an optimistic call.
-	 * @return why the wait was ended early, or {@code null}
 	 */
-	@Nullable Reason pause(LockCall call, String key, long nanos) {
-		boolean interrupted = false;
-		boolean cancelled;
+	void pause(LockCall call, long nanos) {
 		this.calls.add(call);
-		call.beginWait(key);
 		try {
-			if (!this.draining) {
-				TimeUnit.NANOSECONDS.sleep(nanos);
-			}
-		}
-		catch (InterruptedException ex) {
-			interrupted = true;
+			await(call, call.keys().get(0), () -> {
+				TimeUnit.NANOSECONDS.sleep(Math.min(nanos, remainingWait(call)));
+				return this.draining ? null : call;
+			});
 		}
 		finally {
-			cancelled = call.endWait();
 			this.calls.remove(call);
 		}
-		return interrupted || cancelled || this.draining
-				? reason(interrupted ? new InterruptedException() : null, cancelled) : null;
 	}
 
 	LockBackend backend() {

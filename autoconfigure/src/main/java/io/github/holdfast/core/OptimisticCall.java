@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 import io.github.holdfast.LockCallback;
 import io.github.holdfast.LockException;
 import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockNotAcquiredException.Reason;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -77,18 +78,19 @@ final class OptimisticCall {
 	 * Waits for a random time, so that calls that have met do not meet again.
 	 */
 	private void pause(LockCall call, int attempts, @Nullable Throwable conflict) {
-		long left = this.settings.times().waitNanos() - (System.nanoTime() - this.start);
-		long pause = Math.min(left, ThreadLocalRandom.current().nextLong(this.pause));
-		LockNotAcquiredException.Reason end = (left > 0) ? this.manager.pause(call, call.keys().get(0), pause)
-				: LockNotAcquiredException.Reason.CONFLICT;
-		if (end != null) {
-			if (end == LockNotAcquiredException.Reason.INTERRUPTED) {
-				Thread.currentThread().interrupt();
+		Reason end = Reason.CONFLICT;
+		try {
+			if (call.remainingWait() > 0) {
+				this.manager.pause(call, ThreadLocalRandom.current().nextLong(this.pause));
+				this.pause = Math.min(this.pause * 2, LONGEST_PAUSE);
+				return;
 			}
-			throw new LockNotAcquiredException(call.keys().get(0), end, this.settings.times().waitTimeOrDefault(),
-					attempts, conflict);
 		}
-		this.pause = Math.min(this.pause * 2, LONGEST_PAUSE);
+		catch (LockNotAcquiredException ex) {
+			end = ex.reason();
+		}
+		throw new LockNotAcquiredException(call.keys().get(0), end, this.settings.times().waitTimeOrDefault(), attempts,
+				conflict);
 	}
 
 }

@@ -2,6 +2,8 @@ package io.github.holdfast.core;
 
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
@@ -28,6 +30,9 @@ final class Watchdog implements AutoCloseable {
 
 	private final Set<Grant> grants = ConcurrentHashMap.newKeySet();
 
+	private final ThreadPoolExecutor releases = new ThreadPoolExecutor(2, 2, 1, TimeUnit.SECONDS,
+			new LinkedBlockingQueue<>(), Watchdog::releaseThread);
+
 	private @Nullable Thread thread;
 
 	private volatile long wakesAt = System.nanoTime() + LONGEST_SLEEP;
@@ -36,6 +41,20 @@ final class Watchdog implements AutoCloseable {
 
 	Watchdog(Supplier<String> backend) {
 		this.backend = backend;
+		this.releases.allowCoreThreadTimeOut(true);
+	}
+
+	private static Thread releaseThread(Runnable release) {
+		Thread thread = new Thread(release, "holdfast-release");
+		thread.setDaemon(true);
+		return thread;
+	}
+
+	/**
+	 * Runs a late release. Two threads do this, so that one that blocks delays no other.
+	 */
+	void later(Runnable release) {
+		this.releases.execute(release);
 	}
 
 	/**

@@ -10,6 +10,8 @@ import java.time.Duration;
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 
+import org.springframework.util.FileSystemUtils;
+
 /** The one PostgreSQL server of this JVM. Its data do not survive a power loss. */
 final class PostgresServer {
 
@@ -17,26 +19,31 @@ final class PostgresServer {
 
 	private final EmbeddedPostgres server;
 
-	private PostgresServer(Path directory) throws Exception {
-		// Which unpacks itself there when it is first started
-		Path data = directory.resolve("data");
-		Path binaries = SharedFiles.get("postgresql", (empty) -> {
-		});
+	private PostgresServer(Path data) throws Exception {
+		FileSystemUtils.copyRecursively(SharedFiles.get("postgresql-data", (empty) -> builder(empty).start().close()),
+				data);
 		try {
-			this.server = EmbeddedPostgres.builder()
-				.setPort(LocalPorts.free())
-				.setOverrideWorkingDirectory(binaries.toFile())
-				.setDataDirectory(data)
-				.setServerConfig("max_connections", Integer.toString(TestDatabase.MAX_CONNECTIONS))
-				.setServerConfig("unix_socket_directories", "''")
-				.setPGStartupWait(Duration.ofMinutes(2))
-				.setRegisterShutdownHook(false)
-				.start();
+			this.server = builder(data).start();
 		}
 		catch (IOException | RuntimeException ex) {
 			kill(data.resolve("postmaster.pid"));
 			throw ex;
 		}
+	}
+
+	private static EmbeddedPostgres.Builder builder(Path data) throws Exception {
+		// Where it unpacks itself when it is first started
+		Path binaries = SharedFiles.get("postgresql", (empty) -> {
+		});
+		return EmbeddedPostgres.builder()
+			.setPort(LocalPorts.free())
+			.setOverrideWorkingDirectory(binaries.toFile())
+			.setDataDirectory(data)
+			.setCleanDataDirectory(false)
+			.setServerConfig("max_connections", Integer.toString(TestDatabase.MAX_CONNECTIONS))
+			.setServerConfig("unix_socket_directories", "''")
+			.setPGStartupWait(Duration.ofMinutes(2))
+			.setRegisterShutdownHook(false);
 	}
 
 	/** Ends a server that was started, but did not answer. */

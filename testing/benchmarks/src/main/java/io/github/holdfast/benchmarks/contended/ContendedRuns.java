@@ -88,7 +88,7 @@ public final class ContendedRuns {
 			throws IOException, InterruptedException {
 		List<String> properties = scenario.isDistant() ? stores.distantProperties(duration("delay", "100us"))
 				: stores.properties();
-		return Competitor.start(scenario, contender, duration("warm-up", "12s"), duration("measure", "2s"),
+		return Competitor.start(scenario, contender, duration("warm-up", "40s"), duration("measure", "2s"),
 				properties.stream().map((property) -> url(property, scenario)).toList());
 	}
 
