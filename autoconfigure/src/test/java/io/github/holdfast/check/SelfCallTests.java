@@ -238,12 +238,8 @@ class SelfCallTests {
 	}
 
 	private static ApplicationContextRunner application(String source, String... annotations) throws Exception {
-		TestCompiler compiler = new TestCompiler();
-		assertThat(compiler.compile("Bean", SUPERCLASSES + String.join("", annotations) + "class " + source,
-				"-parameters", "-g"))
-			.as(compiler::messages)
-			.isTrue();
-		Class<?> bean = compiler.load("Bean");
+		Class<?> bean = TestCompiler.compiled("Bean", SUPERCLASSES + String.join("", annotations) + "class " + source,
+				"-parameters", "-g");
 		return LockedApplication.local().withClassLoader(bean.getClassLoader()).withBean("stock", bean);
 	}
 

@@ -230,8 +230,7 @@ class RefusedAnnotationTests {
 	}
 
 	private static Class<?> compile(String source, String... options) throws IOException, ClassNotFoundException {
-		TestCompiler compiler = new TestCompiler();
-		assertThat(compiler.compile("Bean", """
+		return TestCompiler.compiled("Bean", """
 				import io.github.holdfast.*;
 				import java.lang.annotation.*;
 				import java.util.*;
@@ -241,8 +240,7 @@ class RefusedAnnotationTests {
 				%s
 				@Retention(RetentionPolicy.RUNTIME) @DistributedLock(key = "'first'") @interface First {}
 				@Retention(RetentionPolicy.RUNTIME) @DistributedLock(key = "'second'") @interface Second {}
-				""".formatted(source), options)).as(compiler::messages).isTrue();
-		return compiler.load("Bean");
+				""".formatted(source), options);
 	}
 
 	private static void assertFailure(Class<?> bean, String... text) {

@@ -23,6 +23,8 @@ import javax.tools.ToolProvider;
 
 import org.jspecify.annotations.Nullable;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 /** Compiles a class while a test runs, in memory. */
 public final class TestCompiler {
 
@@ -30,7 +32,15 @@ public final class TestCompiler {
 
 	private final DiagnosticCollector<JavaFileObject> diagnostics = new DiagnosticCollector<>();
 
-	public boolean compile(String name, String source, String... options) throws IOException {
+	/** Compiles and loads a class that has no errors. */
+	public static Class<?> compiled(String name, String source, String... options)
+			throws IOException, ClassNotFoundException {
+		TestCompiler compiler = new TestCompiler();
+		assertThat(compiler.compile(name, source, options)).as(compiler::messages).isTrue();
+		return compiler.load(name);
+	}
+
+	boolean compile(String name, String source, String... options) throws IOException {
 		JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
 		try (StandardJavaFileManager standard = compiler.getStandardFileManager(this.diagnostics, null, null);
 				InMemoryFileManager files = new InMemoryFileManager(standard)) {
@@ -41,11 +51,11 @@ public final class TestCompiler {
 		}
 	}
 
-	public String messages() {
+	String messages() {
 		return this.diagnostics.getDiagnostics().toString();
 	}
 
-	public Class<?> load(String name) throws ClassNotFoundException {
+	private Class<?> load(String name) throws ClassNotFoundException {
 		Map<String, ByteArrayOutputStream> compiled = this.classes;
 		return new ClassLoader(TestCompiler.class.getClassLoader()) {
 
