@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.context.annotation.Lazy;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -25,6 +24,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** What a call gets whose lock is busy. */
 class BusyLockTests {
+
+	private final List<LockListener.Reason> reasons = new ArrayList<>();
 
 	@Test
 	void busyLockIsThrownByDefault() {
@@ -60,25 +61,12 @@ class BusyLockTests {
 
 	@Test
 	void listenersAreToldWhetherABusyCallIsSkippedOnPurpose() {
-		List<LockListener.Reason> reasons = new ArrayList<>();
-		LockedApplication.local()
-			.withBean(Service.class)
-			.withPropertyValues("holdfast.wait-time=0s")
-			.withBean(LockListener.class, () -> new LockListener() {
-
-				@Override
-				public void onNotAcquired(Call call, Reason reason, Duration waitTime, Throwable cause) {
-					reasons.add(reason);
-				}
-
-			})
-			.run((context) -> whileBusy(context, () -> {
-				Service service = context.getBean(Service.class);
-				service.skipVoid("A");
-				service.withFallback("A", 7);
-				assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> service.throwing("A"));
-			}));
-		assertThat(reasons).containsExactly(LockListener.Reason.SKIPPED, LockListener.Reason.BUSY,
+		whileBusy((service) -> {
+			service.skipVoid("A");
+			service.withFallback("A", 7);
+			assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> service.throwing("A"));
+		});
+		assertThat(this.reasons).containsExactly(LockListener.Reason.SKIPPED, LockListener.Reason.BUSY,
 				LockListener.Reason.BUSY);
 	}
 
@@ -91,29 +79,14 @@ class BusyLockTests {
 	}
 
 	@Test
-	void fallbackIsCalledThroughAJdkProxy() {
-		LockedApplication.local()
-			.withPropertyValues("spring.aop.proxy-target-class=false")
-			.withBean(JobService.class)
-			.run((context) -> whileBusy(context,
-					() -> assertThat(context.getBean(Job.class).run("A")).isEqualTo("[later:A]")));
-	}
-
-	@Test
-	void busyLockInsideOfTheBodyDoesNotSkipTheOuterCall() {
+	void busyLockInsideOfTheBodyNeitherSkipsNorReplacesTheOuterCall() {
 		whileBusy((service) -> {
 			assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> service.skipWithNested("B"))
 				.satisfies((ex) -> assertThat(ex.key()).isEqualTo("busy:A"));
-			assertThat(service.ran()).containsExactly("outer B");
-		});
-	}
-
-	@Test
-	void busyLockInsideOfTheBodyDoesNotCallTheFallbackOfTheOuterCall() {
-		whileBusy((service) -> {
 			assertThatExceptionOfType(LockNotAcquiredException.class)
-				.isThrownBy(() -> service.withFallbackAndNested("B"));
-			assertThat(service.ran()).containsExactly("outer B");
+				.isThrownBy(() -> service.withFallbackAndNested("C"))
+				.satisfies((ex) -> assertThat(ex.key()).isEqualTo("busy:A"));
+			assertThat(service.ran()).containsExactly("outer B", "outer C");
 		});
 	}
 
@@ -127,33 +100,33 @@ class BusyLockTests {
 		});
 	}
 
-	private static void whileBusy(ServiceCall call) {
+	private void whileBusy(ServiceCall call) {
 		LockedApplication.local()
-			.withBean(Service.class)
 			.withPropertyValues("holdfast.wait-time=0s")
-			.run((context) -> whileBusy(context, () -> call.on(context.getBean(Service.class))));
-	}
+			.withBean(Service.class)
+			.withBean(LockListener.class, () -> new LockListener() {
 
-	private static void whileBusy(AssertableApplicationContext context, CallUnderLoad call) throws Exception {
-		LockTemplate locks = context.getBean(LockTemplate.class);
-		LockTemplate.Scope holder = CompletableFuture.supplyAsync(() -> locks.acquire("busy:A")).get();
-		try {
-			call.run();
-		}
-		finally {
-			holder.close();
-		}
+				@Override
+				public void onNotAcquired(Call call, Reason reason, Duration waitTime, Throwable cause) {
+					BusyLockTests.this.reasons.add(reason);
+				}
+
+			})
+			.run((context) -> {
+				LockTemplate locks = context.getBean(LockTemplate.class);
+				LockTemplate.Scope holder = CompletableFuture.supplyAsync(() -> locks.acquire("busy:A")).get();
+				try {
+					call.on(context.getBean(Service.class));
+				}
+				finally {
+					holder.close();
+				}
+			});
 	}
 
 	interface ServiceCall {
 
 		void on(Service service) throws Exception;
-
-	}
-
-	interface CallUnderLoad {
-
-		void run() throws Exception;
 
 	}
 
@@ -244,38 +217,10 @@ class BusyLockTests {
 			return heldKeys();
 		}
 
-		@DistributedLock(key = "'busy:' + #sku", fallbackMethod = "record")
+		@DistributedLock(key = "'busy:' + #sku", fallbackMethod = "skipVoid")
 		public void withFallbackAndNested(String sku) {
 			this.ran.add("outer " + sku);
 			this.self.throwing("A");
-		}
-
-		public void record(String sku) {
-			this.ran.add("fallback " + sku);
-		}
-
-	}
-
-	interface Job {
-
-		@DistributedLock(key = "'busy:' + #sku", waitTime = "0s", fallbackMethod = "later")
-		String run(String sku);
-
-		@DistributedLock(key = "'later:' + #sku")
-		String later(String sku);
-
-	}
-
-	static class JobService implements Job {
-
-		@Override
-		public String run(String sku) {
-			return "done";
-		}
-
-		@Override
-		public String later(String sku) {
-			return heldKeys();
 		}
 
 	}
