@@ -1,54 +1,44 @@
 package io.github.holdfast.interceptor;
 
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
+import java.util.function.Predicate;
+
+import javax.sql.DataSource;
 
 import io.github.holdfast.DistributedLock;
-import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockContext;
-import io.github.holdfast.LockMode;
-import io.github.holdfast.LockRequest;
+import io.github.holdfast.autoconfigure.LockedApplication;
 import io.github.holdfast.core.BodyTransaction;
-import io.github.holdfast.core.LockCall;
-import io.github.holdfast.core.LockGuard;
-import io.github.holdfast.core.LockManager;
-import io.github.holdfast.core.LockSettings;
-import io.github.holdfast.store.local.LocalLockBackend;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.NameMatchMethodPointcutAdvisor;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Role;
+import org.springframework.context.annotation.Primary;
 import org.springframework.core.Ordered;
-import org.springframework.core.env.Environment;
+import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Propagation;
-import org.springframework.transaction.annotation.TransactionManagementConfigurer;
 import org.springframework.transaction.annotation.Transactional;
-import org.springframework.transaction.interceptor.TransactionAspectSupport;
-import org.springframework.transaction.support.AbstractPlatformTransactionManager;
-import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.transaction.annotation.TransactionManagementConfigurer;
+import org.springframework.transaction.interceptor.TransactionInterceptor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -56,53 +46,30 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 /** What is known of the transaction of a locked method before its first call. */
 class BodyTransactionTests {
 
-	private final TestGuard guard = new TestGuard();
-
-	private final TestTransactionManager manager = new TestTransactionManager();
-
-	private final ApplicationContextRunner application = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class))
-		.withUserConfiguration(Locks.class, Transactions.class)
-		.withBean("transactionManager", TestTransactionManager.class, () -> this.manager)
-		.withBean(LockGuard.class, () -> this.guard)
-		.withBean("service", Service.class);
+	private final ApplicationContextRunner application = LockedApplication.h2().withBean("stock", StockService.class);
 
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
-	void transactionRightBehindTheLockIsInnermost(boolean classProxy) {
+	void transactionRightBehindTheLockIsInnermostAndTakesIt(boolean classProxy) {
 		this.application.withPropertyValues("spring.aop.proxy-target-class=" + classProxy).run((context) -> {
-			Stock service = context.getBean(Stock.class);
-			service.transactional();
-			assertThat(this.guard.transaction()).satisfies((transaction) -> {
-				assertThat(transaction.innermost()).isTrue();
-				assertThat(transaction.definition().getPropagationBehavior())
-					.isEqualTo(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
-				assertThat((Object) transaction.manager()).isSameAs(this.manager);
-			});
-			assertThat(context.getBean(LockOperationSource.class).getAll(service)).anySatisfy((operation) -> {
-				assertThat(operation.method().getName()).isEqualTo("transactional");
-				assertThat(operation.settings().transaction()).isSameAs(this.guard.transaction());
-			});
+			Stock stock = context.getBean(Stock.class);
+			BodyTransaction transaction = transaction(context, stock, "transactional");
+			assertThat(transaction.innermost()).isTrue();
+			assertThat(transaction.suspends()).isTrue();
+			assertThat(transaction.definition().getPropagationBehavior())
+				.isEqualTo(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+			assertThat((Object) transaction.manager()).isSameAs(context.getBean(TransactionManager.class));
+			assertThat(stock.transactional()).isTrue();
 		});
 	}
 
 	@Test
 	void methodWithoutTransactionHasNone() {
 		this.application.run((context) -> {
-			context.getBean(Stock.class).plain();
-			assertThat(this.guard.settings).singleElement()
-				.satisfies((settings) -> assertThat(settings.transaction()).isNull());
+			Stock stock = context.getBean(Stock.class);
+			assertThat(find(context, stock, "plain")).isNull();
+			assertThat(stock.plain()).isFalse();
 		});
-	}
-
-	@Test
-	void transactionOutsideOfTheLockIsNotInnermost() {
-		this.application.withPropertyValues("holdfast.order=" + Integer.MAX_VALUE)
-			.withUserConfiguration(OuterTransactions.class)
-			.run((context) -> {
-				context.getBean(Stock.class).transactional();
-				assertThat(this.guard.transaction().innermost()).isFalse();
-			});
 	}
 
 	@Test
@@ -111,12 +78,11 @@ class BodyTransactionTests {
 			.withUserConfiguration(LateTransactions.class)
 			.withBean(NameMatchMethodPointcutAdvisor.class, () -> between("transactional"))
 			.run((context) -> {
-				Stock service = context.getBean(Stock.class);
-				service.transactional();
-				assertThat(this.guard.transaction().innermost()).isFalse();
-				assertThat(this.guard.transaction().suspends()).isTrue();
-				service.other();
-				assertThat(this.guard.transaction().innermost()).isTrue();
+				Stock stock = context.getBean(Stock.class);
+				assertThat(transaction(context, stock, "transactional").innermost()).isFalse();
+				assertThat(stock.transactional()).isFalse();
+				assertThat(transaction(context, stock, "other").innermost()).isTrue();
+				assertThat(stock.other()).isTrue();
 			});
 	}
 
@@ -129,112 +95,100 @@ class BodyTransactionTests {
 	}
 
 	@Test
-	void transactionInAnotherProxyIsNotInnermost() {
-		this.application.withBean(Splitter.class).run((context) -> {
-			context.getBean(Stock.class).transactional();
-			assertThat(this.guard.transaction().innermost()).isFalse();
-		});
-	}
-
-	@Test
-	void transactionInAFrozenProxyIsNotInnermostWhateverOtherBeansOfTheClassHave() {
-		this.application.withBean("frozen", Service.class).withBean(Freezer.class).run((context) -> {
-			Stock frozen = context.getBean("frozen", Stock.class);
-			assertThat(((Advised) frozen).isFrozen()).isTrue();
-			context.getBean("service", Stock.class).transactional();
-			assertThat(this.guard.transaction().innermost()).isTrue();
-			frozen.transactional();
-			assertThat(this.guard.transaction().innermost()).isFalse();
+	void transactionInAnotherProxyIsNotInnermostWhateverOtherBeansOfTheClassHave() {
+		this.application.withBean("split", StockService.class).withBean(Splitter.class).run((context) -> {
+			Stock stock = context.getBean("stock", Stock.class);
+			Stock split = context.getBean("split", Stock.class);
+			assertThat(transaction(context, stock, "transactional").innermost()).isTrue();
+			assertThat(stock.transactional()).isTrue();
+			assertThat(transaction(context, split, "transactional").innermost()).isFalse();
+			assertThat(split.transactional()).isFalse();
 		});
 	}
 
 	@Test
 	void prototypesShareOneTransaction() {
 		this.application
-			.withBean("prototype", Service.class, Service::new,
+			.withBean("prototype", StockService.class, StockService::new,
 					(definition) -> definition.setScope(BeanDefinition.SCOPE_PROTOTYPE))
 			.run((context) -> {
-				context.getBean("prototype", Stock.class).transactional();
-				BodyTransaction first = this.guard.transaction();
+				BodyTransaction first = transaction(context, context.getBean("prototype"), "transactional");
 				assertThat(first.innermost()).isTrue();
-				context.getBean("prototype", Stock.class).transactional();
-				assertThat(this.guard.transaction()).isSameAs(first);
+				assertThat(transaction(context, context.getBean("prototype"), "transactional")).isSameAs(first);
 			});
 	}
 
+	/** Inserting the row of a new key ends its first transaction. */
 	@Test
-	void managerIsTheOneThatTheAnnotationNames() {
-		TestTransactionManager other = new TestTransactionManager();
-		this.application.withBean("other", TestTransactionManager.class, () -> other).run((context) -> {
-			context.getBean(Stock.class).named();
-			assertThat((Object) this.guard.transaction().manager()).isSameAs(other);
-			assertThat(other.begun).isOne();
+	void bodyBeginsAgainInANewTransactionOfTheManagerThatTheAnnotationNames() {
+		this.application.withUserConfiguration(Managers.class).run((context) -> {
+			TestTransactionManager other = context.getBean("other", TestTransactionManager.class);
+			Stock stock = context.getBean(Stock.class);
+			assertThat((Object) transaction(context, stock, "named").manager()).isSameAs(other);
+			assertThat(stock.named()).isTrue();
+			assertThat(other.begun).isEqualTo(2);
+			assertThat(stock.calls()).isOne();
 		});
 	}
 
 	@Test
 	void managerIsTheConfiguredOne() {
-		TestTransactionManager other = new TestTransactionManager();
-		this.application.withBean("other", TestTransactionManager.class, () -> other)
-			.withBean(TransactionManagementConfigurer.class, () -> () -> other)
-			.run((context) -> {
-				context.getBean(Stock.class).transactional();
-				assertThat((Object) this.guard.transaction().manager()).isSameAs(other);
-				assertThat(other.begun).isOne();
-			});
-	}
-
-	@Test
-	void bodyBeginsAgainInANewTransactionAfterAFailedClaim() {
-		this.guard.protection = LockGuard.Protection.TRANSACTION;
-		this.manager.refused = 2;
-		this.application.run((context) -> {
-			assertThat(context.getBean(Stock.class).transactional()).isEqualTo("done [stock]");
-			assertThat(this.manager.begun).isEqualTo(3);
-			assertThat(this.manager.committed).isOne();
-			assertThat(context.getBean(Stock.class).calls()).isOne();
+		this.application.withUserConfiguration(Managers.class, OtherByDefault.class).run((context) -> {
+			TestTransactionManager other = context.getBean("other", TestTransactionManager.class);
+			Stock stock = context.getBean(Stock.class);
+			assertThat((Object) transaction(context, stock, "transactional").manager()).isSameAs(other);
+			stock.transactional();
+			assertThat(other.begun).isOne();
 		});
 	}
 
 	@Test
 	void bodyDoesNotRunInATransactionThatHasNotTakenTheLock() {
-		this.guard.protection = LockGuard.Protection.TRANSACTION;
-		this.manager.takes = false;
 		this.application.run((context) -> {
-			assertThatIllegalStateException().isThrownBy(context.getBean(Stock.class)::transactional)
+			Stock stock = context.getBean(Stock.class);
+			assertThat(stock.transactional()).isTrue();
+			TestTransactionManager unexpected = new TestTransactionManager(context.getBean(DataSource.class));
+			context.getBean(TransactionInterceptor.class).setTransactionManager(unexpected);
+			assertThatIllegalStateException().isThrownBy(stock::transactional)
 				.withMessageContaining("the transaction has begun without it");
-			assertThat(context.getBean(Stock.class).calls()).isZero();
-			assertThat(this.manager.committed).isZero();
+			assertThat(unexpected.begun).isOne();
+			assertThat(stock.calls()).isOne();
 		});
 	}
 
-	@Test
-	void optimisticBodyRunsAgainAfterAConflict() {
-		this.manager.conflicts = 2;
-		this.application.run((context) -> {
-			assertThat(context.getBean(Stock.class).optimistic("a")).isEqualTo("done a");
-			assertThat(context.getBean(Stock.class).calls()).isEqualTo(3);
-			assertThat(this.manager.begun).isEqualTo(3);
-		});
+	private static BodyTransaction transaction(ApplicationContext context, Object bean, String method) {
+		BodyTransaction transaction = find(context, bean, method);
+		assertThat(transaction).isNotNull();
+		return transaction;
 	}
 
+	private static @Nullable BodyTransaction find(ApplicationContext context, Object bean, String method) {
+		return context.getBean(LockOperationSource.class)
+			.getAll(bean)
+			.stream()
+			.filter((operation) -> operation.method().getName().equals(method))
+			.findFirst()
+			.orElseThrow()
+			.settings()
+			.transaction();
+	}
+
+	/** The methods return whether their transaction has the lock, instead of a lease. */
 	interface Stock {
 
 		int calls();
 
-		String transactional();
+		boolean transactional();
 
-		void other();
+		boolean other();
 
-		void plain();
+		boolean plain();
 
-		void named();
-
-		String optimistic(String value);
+		boolean named();
 
 	}
 
-	static class Service implements Stock {
+	static class StockService implements Stock {
 
 		private int calls;
 
@@ -246,78 +200,34 @@ class BodyTransactionTests {
 		@Override
 		@DistributedLock("'stock'")
 		@Transactional(propagation = Propagation.REQUIRES_NEW)
-		public String transactional() {
-			this.calls++;
-			return "done " + LockContext.current().orElseThrow().keys();
+		public boolean transactional() {
+			return called();
 		}
 
 		@Override
 		@DistributedLock("'other'")
 		@Transactional
-		public void other() {
+		public boolean other() {
+			return called();
 		}
 
 		@Override
 		@DistributedLock("'plain'")
-		public void plain() {
+		public boolean plain() {
+			return called();
 		}
 
 		@Override
 		@DistributedLock("'named'")
 		@Transactional("other")
-		public void named() {
+		public boolean named() {
+			return called();
 		}
 
-		@Override
-		@DistributedLock(key = "'optimistic'", mode = LockMode.OPTIMISTIC, waitTime = "10s")
-		@Transactional
-		public String optimistic(String value) {
+		private boolean called() {
 			this.calls++;
-			return "done " + value;
+			return LockContext.current().orElseThrow().remaining() == null;
 		}
-
-	}
-
-	/** Without the checks at startup, which refuse some of this. */
-	@Configuration(proxyBeanMethods = false)
-	static class Locks {
-
-		@Bean
-		static LockManager lockManager(LockGuard guard) {
-			LockBackend backend = new LocalLockBackend();
-			return new LockManager(() -> backend, () -> guard, List::of, (name) -> null, Duration.ZERO);
-		}
-
-		@Bean
-		static LockOperationSource lockOperationSource(ObjectProvider<LockManager> manager,
-				ObjectProvider<TransactionAspectSupport> transactions, ConfigurableListableBeanFactory beanFactory) {
-			return new LockOperationSource(manager::getObject, () -> LockSettings.DEFAULT, transactions::getIfUnique,
-					beanFactory);
-		}
-
-		@Bean
-		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		static DistributedLockAdvisor distributedLockAdvisor(LockOperationSource source, Environment environment) {
-			return new DistributedLockAdvisor(source,
-					environment.getProperty("holdfast.order", Integer.class, DistributedLockAdvisor.DEFAULT_ORDER));
-		}
-
-		@Bean
-		static ClaimPostProcessor claimPostProcessor(LockOperationSource source) {
-			return new ClaimPostProcessor(source);
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@EnableTransactionManagement
-	static class Transactions {
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@EnableTransactionManagement(order = 1)
-	static class OuterTransactions {
 
 	}
 
@@ -327,8 +237,54 @@ class BodyTransactionTests {
 
 	}
 
-	/** Makes the proxies of beans anew, in another way than Spring's creator does. */
-	abstract static class ProxyMaker implements BeanPostProcessor, Ordered {
+	@Configuration(proxyBeanMethods = false)
+	static class Managers {
+
+		@Bean
+		@Primary
+		TestTransactionManager transactionManager(DataSource dataSource) {
+			return new TestTransactionManager(dataSource);
+		}
+
+		@Bean
+		TestTransactionManager other(DataSource dataSource) {
+			return new TestTransactionManager(dataSource);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OtherByDefault {
+
+		@Bean
+		static TransactionManagementConfigurer configurer(
+				@Qualifier("other") ObjectProvider<TestTransactionManager> other) {
+			return other::getObject;
+		}
+
+	}
+
+	/** Counts its transactions. */
+	static class TestTransactionManager extends JdbcTransactionManager {
+
+		private static final long serialVersionUID = 1L;
+
+		private int begun;
+
+		TestTransactionManager(DataSource dataSource) {
+			super(dataSource);
+		}
+
+		@Override
+		protected void doBegin(Object transaction, TransactionDefinition definition) {
+			this.begun++;
+			super.doBegin(transaction, definition);
+		}
+
+	}
+
+	/** Makes two proxies of a bean, one inside of the other. */
+	static class Splitter implements BeanPostProcessor, Ordered {
 
 		@Override
 		public int getOrder() {
@@ -337,167 +293,21 @@ class BodyTransactionTests {
 
 		@Override
 		public Object postProcessAfterInitialization(Object bean, String beanName) {
-			return (bean instanceof Stock && bean instanceof Advised advised) ? proxy(advised, beanName) : bean;
+			if (!beanName.equals("split")) {
+				return bean;
+			}
+			Advisor[] advisors = ((Advised) bean).getAdvisors();
+			Predicate<Advisor> isLock = DistributedLockAdvisor.class::isInstance;
+			Object inner = proxy(AopProxyUtils.getSingletonTarget(bean), advisors, isLock.negate());
+			return proxy(inner, advisors, isLock);
 		}
 
-		abstract Object proxy(Advised advised, String beanName);
-
-		static ProxyFactory factory(@Nullable Object target) {
+		private static Object proxy(@Nullable Object target, Advisor[] advisors, Predicate<Advisor> predicate) {
 			ProxyFactory factory = new ProxyFactory();
 			factory.setTarget(Objects.requireNonNull(target));
 			factory.setProxyTargetClass(true);
-			return factory;
-		}
-
-	}
-
-	static class Freezer extends ProxyMaker {
-
-		@Override
-		Object proxy(Advised advised, String beanName) {
-			ProxyFactory factory = factory(AopProxyUtils.getSingletonTarget(advised));
-			factory.addAdvisors(advised.getAdvisors());
-			factory.setFrozen(beanName.equals("frozen"));
+			Arrays.stream(advisors).filter(predicate).forEach(factory::addAdvisor);
 			return factory.getProxy();
-		}
-
-	}
-
-	static class Splitter extends ProxyMaker {
-
-		@Override
-		Object proxy(Advised advised, String beanName) {
-			ProxyFactory inner = factory(AopProxyUtils.getSingletonTarget(advised));
-			Arrays.stream(advised.getAdvisors())
-				.filter((advisor) -> !(advisor instanceof DistributedLockAdvisor))
-				.forEach(inner::addAdvisor);
-			ProxyFactory outer = factory(inner.getProxy());
-			Arrays.stream(advised.getAdvisors())
-				.filter(DistributedLockAdvisor.class::isInstance)
-				.forEach(outer::addAdvisor);
-			return outer.getProxy();
-		}
-
-	}
-
-	static class TestGuard implements LockGuard {
-
-		final List<LockSettings> settings = new ArrayList<>();
-
-		Protection protection = Protection.LEASE;
-
-		BodyTransaction transaction() {
-			BodyTransaction transaction = this.settings.get(this.settings.size() - 1).transaction();
-			assertThat(transaction).isNotNull();
-			return transaction;
-		}
-
-		@Override
-		public Protection protectionOf(LockSettings settings) {
-			this.settings.add(settings);
-			return this.protection;
-		}
-
-		@Override
-		public PendingLease pending(LockRequest request) {
-			return new TestLease();
-		}
-
-		@Override
-		public LockBackend.Lease version(LockRequest request) {
-			return new TestLease();
-		}
-
-	}
-
-	static class TestLease implements LockGuard.PendingLease {
-
-		boolean taken;
-
-		@Override
-		public boolean awaitAttempt(long nanos) {
-			return true;
-		}
-
-		@Override
-		public boolean isTaken() {
-			return this.taken;
-		}
-
-		@Override
-		public long epoch() {
-			return 1;
-		}
-
-		@Override
-		public long sentAt() {
-			return System.nanoTime();
-		}
-
-		@Override
-		public CompletionStage<Boolean> renew(Duration leaseTime) {
-			return CompletableFuture.completedFuture(true);
-		}
-
-		@Override
-		public CompletionStage<Boolean> release() {
-			return CompletableFuture.completedFuture(true);
-		}
-
-		@Override
-		public boolean expires() {
-			return false;
-		}
-
-	}
-
-	/** Takes pending locks as the first statement of a transaction would. */
-	static class TestTransactionManager extends AbstractPlatformTransactionManager {
-
-		private static final long serialVersionUID = 1L;
-
-		int begun;
-
-		int committed;
-
-		int refused;
-
-		int conflicts;
-
-		boolean takes = true;
-
-		@Override
-		protected Object doGetTransaction() {
-			return new Object();
-		}
-
-		@Override
-		protected void doBegin(Object transaction, TransactionDefinition definition) {
-			this.begun++;
-			LockCall call = LockCall.current();
-			if (call != null && this.refused-- > 0) {
-				call.claimFailed(new LockCall.ClaimFailure(new LockGuard.NotTakenException(call, () -> {
-				})));
-			}
-			else if (call != null && this.takes && call.grants().get(0).lease() instanceof TestLease lease) {
-				lease.taken = true;
-			}
-		}
-
-		@Override
-		protected void doCommit(DefaultTransactionStatus status) {
-			LockCall call = LockCall.current();
-			if (call != null && this.conflicts-- > 0) {
-				call.conflict();
-			}
-			else if (call != null) {
-				this.committed++;
-				call.committed();
-			}
-		}
-
-		@Override
-		protected void doRollback(DefaultTransactionStatus status) {
 		}
 
 	}
