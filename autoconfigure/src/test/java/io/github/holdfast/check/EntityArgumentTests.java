@@ -1,23 +1,18 @@
 package io.github.holdfast.check;
 
-import java.util.List;
+import java.util.stream.Stream;
 
-import jakarta.persistence.Entity;
-import jakarta.persistence.Id;
-import jakarta.persistence.MappedSuperclass;
-import jakarta.persistence.Version;
-import org.hibernate.annotations.Immutable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-import io.github.holdfast.DistributedLock;
 import io.github.holdfast.autoconfigure.LockedApplication;
+import io.github.holdfast.interceptor.TestCompiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -25,128 +20,69 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(OutputCaptureExtension.class)
 class EntityArgumentTests {
 
-	private static final String FOUND = "takes an entity without a @Version";
+	private static final String WARNING = "Bean.pay(%s) takes an entity without a @Version";
 
-	private final ApplicationContextRunner application = LockedApplication.local();
+	private static final String TYPES = """
+			import java.util.List;
+			import io.github.holdfast.DistributedLock;
+			import jakarta.persistence.*;
+			import org.hibernate.annotations.Immutable;
+			@Entity class Order { @Id long id; }
+			@MappedSuperclass class WithVersion { @Id long id; @Version long version; }
+			@Entity class Versioned extends WithVersion { }
+			@Entity class VersionedByMethod {
+				@Id public long getId() { return 1; }
+				@Version public long getVersion() { return 1; }
+			}
+			@Entity @Immutable class Country { @Id long id; }
+			class Payments<T> { @DistributedLock("'payment'") public void pay(T payed) { } }
+			""";
+
+	/** Beans, and the type that the warning names. */
+	private static final String WARNED = """
+			Bean { @DistributedLock("#order.id") public void pay(Order order) { } public void look(Order order) { } }
+			-> Order
+
+			Bean { @DistributedLock("#orders.![id]") public void pay(List<Order> orders) { } }
+			-> List
+
+			Bean { @DistributedLock("#orders.![id]") public void pay(Order[] orders) { } }
+			-> Order[]
+
+			Bean extends Payments<Order> { }
+			-> Object
+			""";
 
 	@ParameterizedTest
-	@ValueSource(classes = { Plain.class, Several.class, OfArray.class, Generic.class })
-	void entityWithoutVersionIsWarnedOf(Class<?> service, CapturedOutput output) {
-		this.application.withBean(service).run((context) -> {
+	@MethodSource
+	void entityWithoutVersionIsWarnedOf(String source, CapturedOutput output) throws Exception {
+		String[] parts = source.split("\n-> ");
+		application(parts[0]).run((context) -> {
 			assertThat(context).hasNotFailed();
-			assertThat(output).containsOnlyOnce(FOUND).contains(service.getSimpleName() + ".pay(", "Pass the ID");
+			assertThat(output).containsOnlyOnce(WARNING.formatted(parts[1].strip())).contains("Pass the ID");
 		});
+	}
+
+	static Stream<String> entityWithoutVersionIsWarnedOf() {
+		return Stream.of(WARNED.split("\n\n"));
 	}
 
 	@Test
-	void otherArgumentsAreNoMatter(CapturedOutput output) {
-		this.application.withBean(Harmless.class).run((context) -> {
+	void otherArgumentsAreNoMatter(CapturedOutput output) throws Exception {
+		application("""
+				Bean extends Payments<Long> {
+					@DistributedLock("#order.id") public void versioned(Versioned order) { }
+					@DistributedLock("#order.id") public void versionedByAMethod(VersionedByMethod order) { }
+					@DistributedLock("#order.id") public void immutable(Country order) { }
+				}""").run((context) -> {
 			assertThat(context).hasNotFailed();
-			assertThat(output).doesNotContain(FOUND);
+			assertThat(output).doesNotContain("takes an entity");
 		});
 	}
 
-	static class Plain {
-
-		@DistributedLock(key = "'order:' + #order.id")
-		public void pay(Order order) {
-		}
-
-		public void look(Order order) {
-		}
-
-	}
-
-	static class Several {
-
-		@DistributedLock(key = "#orders.![id]")
-		public void pay(List<Order> orders) {
-		}
-
-	}
-
-	static class OfArray {
-
-		@DistributedLock(key = "#orders.![id]")
-		public void pay(Order[] orders) {
-		}
-
-	}
-
-	static class OfAnything<T> {
-
-		@DistributedLock(key = "'payment'")
-		public void pay(T payed) {
-		}
-
-	}
-
-	static class Generic extends OfAnything<Order> {
-
-	}
-
-	static class Harmless extends OfAnything<Long> {
-
-		@DistributedLock(key = "'order:' + #order.id")
-		public void versioned(Versioned order) {
-		}
-
-		@DistributedLock(key = "'order:' + #order.id")
-		public void versionedByAMethod(VersionedByMethod order) {
-		}
-
-		@DistributedLock(key = "'order:' + #order.id")
-		public void immutable(Country order) {
-		}
-
-	}
-
-	@Entity
-	public static class Order {
-
-		@Id
-		public long id;
-
-	}
-
-	@MappedSuperclass
-	public abstract static class WithVersion {
-
-		@Id
-		public long id;
-
-		@Version
-		public long version;
-
-	}
-
-	@Entity
-	public static class Versioned extends WithVersion {
-
-	}
-
-	@Entity
-	public static class VersionedByMethod {
-
-		@Id
-		public long getId() {
-			return 1;
-		}
-
-		@Version
-		public long getVersion() {
-			return 1;
-		}
-
-	}
-
-	@Entity
-	@Immutable
-	public static class Country {
-
-		@Id
-		public long id;
-
+	private static ApplicationContextRunner application(String source) throws Exception {
+		Class<?> bean = TestCompiler.compiled("Bean", TYPES + "class " + source, "-parameters");
+		return LockedApplication.local().withClassLoader(bean.getClassLoader()).withBean(bean);
 	}
 
 }

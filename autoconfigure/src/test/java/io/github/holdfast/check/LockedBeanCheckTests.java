@@ -1,13 +1,15 @@
 package io.github.holdfast.check;
 
+import java.util.stream.Stream;
+
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.autoconfigure.LockedApplication;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
-import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.security.access.prepost.PreAuthorize;
 import org.springframework.security.authorization.AuthorizationDeniedException;
@@ -23,10 +25,56 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /** Beans whose locks cannot work, and what the startup reports about them. */
 class LockedBeanCheckTests {
 
-	@Test
-	void finalMethodFailsTheStart() {
-		assertFailure(LockedApplication.local(), FinalMethod.class, "FinalMethod.lock()", "the method is final",
-				"bean 'finalMethod'", "Remove 'final'");
+	@ParameterizedTest(name = "{0}")
+	@MethodSource
+	void lockThatCannotWorkFailsTheStart(Class<?> bean, ApplicationContextRunner application, String... text) {
+		LockedApplication.assertRefused(application.withBean("stock", bean), text);
+	}
+
+	static Stream<Arguments> lockThatCannotWorkFailsTheStart() {
+		String backends = "'redis', 'redisson', 'zookeeper' or 'etcd'";
+		String[] optimistic = { "OptimisticMode.lock()", "'holdfast.backend: jdbc' and 'holdfast.commit-guard: fence'",
+				"Set both properties, or" };
+		return Stream.of(
+				refused(FinalMethod.class, LockedApplication.local(), "FinalMethod.lock()", "the method is final",
+						"bean 'stock'", "Remove 'final'"),
+				refused(NotOnInterface.class,
+						LockedApplication.local().withPropertyValues("spring.aop.proxy-target-class=false"),
+						"bean 'stock'", "is not on an interface", "'spring.aop.proxy-target-class' to 'true'"),
+				refused(SharedMode.class, LockedApplication.h2(), "SharedMode.lock()", "SHARED", "backend 'jdbc'",
+						backends, "or remove 'mode'"),
+				refused(SharedMode.class, LockedApplication.h2().withPropertyValues("holdfast.jdbc.mode=lease"),
+						"SharedMode.lock()", "SHARED", "backend 'jdbc'", backends, "or remove 'mode'"),
+				refused(FairOrder.class, LockedApplication.h2(), "FAIR", "backend 'jdbc'", backends),
+				refused(OptimisticMode.class, LockedApplication.local(), optimistic),
+				refused(OptimisticMode.class, LockedApplication.h2().withPropertyValues("holdfast.commit-guard=lease"),
+						optimistic),
+				refused(OptimisticMode.class,
+						LockedApplication.h2()
+							.withPropertyValues("holdfast.backend=local", "holdfast.commit-guard=fence"),
+						optimistic),
+				refused(WithTransaction.class, LockedApplication.h2().withUserConfiguration(OuterTransaction.class),
+						"bean 'stock'", "WithTransaction.lock()", "would be released before the commit",
+						"'holdfast.order'", "@EnableTransactionManagement"));
+	}
+
+	private static Arguments refused(Class<?> bean, ApplicationContextRunner application, String... text) {
+		return Arguments.of(bean, application, text);
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource
+	void lockThatWorksIsAccepted(Class<?> bean, ApplicationContextRunner application) {
+		application.withBean(bean).run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	static Stream<Arguments> lockThatWorksIsAccepted() {
+		ApplicationContextRunner outer = LockedApplication.h2().withUserConfiguration(OuterTransaction.class);
+		return Stream.of(Arguments.of(SharedMode.class, LockedApplication.local()),
+				Arguments.of(FairOrder.class, LockedApplication.local()),
+				Arguments.of(OptimisticMode.class, LockedApplication.h2()),
+				Arguments.of(WithTransaction.class, outer.withPropertyValues("holdfast.order=-1")),
+				Arguments.of(BesideATransaction.class, outer));
 	}
 
 	static class FinalMethod {
@@ -35,13 +83,6 @@ class LockedBeanCheckTests {
 		public final void lock() {
 		}
 
-	}
-
-	@Test
-	void methodThatIsNotOnAnInterfaceOfAJdkProxyFailsTheStart() {
-		assertFailure(LockedApplication.local().withPropertyValues("spring.aop.proxy-target-class=false"),
-				NotOnInterface.class, "bean 'notOnInterface'", "is not on an interface",
-				"'spring.aop.proxy-target-class' to 'true'");
 	}
 
 	static class NotOnInterface implements Runnable {
@@ -56,14 +97,6 @@ class LockedBeanCheckTests {
 
 	}
 
-	@ParameterizedTest
-	@ValueSource(strings = { "transaction", "lease" })
-	void sharedModeOnADatabaseFailsTheStart(String mode) {
-		assertFailure(LockedApplication.h2().withPropertyValues("holdfast.jdbc.mode=" + mode), SharedMode.class,
-				"SharedMode.lock()", "SHARED", "backend 'jdbc'", "'redis', 'redisson', 'zookeeper' or 'etcd'",
-				"or remove 'mode'");
-	}
-
 	static class SharedMode {
 
 		@DistributedLock(key = "'a'", mode = LockMode.SHARED)
@@ -72,44 +105,12 @@ class LockedBeanCheckTests {
 
 	}
 
-	@Test
-	void fairOrderOnADatabaseFailsTheStart() {
-		assertFailure(LockedApplication.h2(), FairOrder.class, "FAIR", "backend 'jdbc'",
-				"'redis', 'redisson', 'zookeeper' or 'etcd'");
-	}
-
-	@ParameterizedTest
-	@ValueSource(classes = { SharedMode.class, FairOrder.class })
-	void modeThatTheBackendOffersIsAccepted(Class<?> bean) {
-		LockedApplication.local().withBean(bean).run((context) -> assertThat(context).hasNotFailed());
-	}
-
 	static class FairOrder {
 
 		@DistributedLock(key = "'a'", fair = true)
 		public void lock() {
 		}
 
-	}
-
-	@Test
-	void optimisticModeWithoutVersionsFailsTheStart() {
-		String[] text = { "OptimisticMode.lock()", "'holdfast.backend: jdbc' and 'holdfast.commit-guard: fence'",
-				"Set both properties, or" };
-		assertFailure(LockedApplication.local(), OptimisticMode.class, text);
-		assertFailure(LockedApplication.h2().withPropertyValues("holdfast.commit-guard=lease"), OptimisticMode.class,
-				text);
-		assertFailure(
-				LockedApplication.h2().withPropertyValues("holdfast.backend=local", "holdfast.commit-guard=fence"),
-				OptimisticMode.class, text);
-	}
-
-	@Test
-	void optimisticModeAtFenceIsAccepted() {
-		LockedApplication.h2().withBean(OptimisticMode.class).run((context) -> {
-			assertThat(context).hasNotFailed();
-			context.getBean(OptimisticMode.class).lock();
-		});
 	}
 
 	static class OptimisticMode {
@@ -121,36 +122,7 @@ class LockedBeanCheckTests {
 
 	}
 
-	@Test
-	void lockInsideOfTheTransactionFailsTheStart() {
-		assertFailure(LockedApplication.h2().withUserConfiguration(OuterTransaction.class), Both.class, "bean 'both'",
-				"Both.lock()", "would be released before the commit", "'holdfast.order'",
-				"@EnableTransactionManagement");
-	}
-
-	@Test
-	void orderOfThePropertyPutsTheLockOutside() {
-		LockedApplication.h2()
-			.withUserConfiguration(OuterTransaction.class)
-			.withPropertyValues("holdfast.order=-1")
-			.withBean(Both.class)
-			.run((context) -> assertThat(context).hasNotFailed());
-	}
-
-	@Test
-	void lockWithoutTransactionIsAcceptedWhateverTheOrder() {
-		LockedApplication.h2()
-			.withUserConfiguration(OuterTransaction.class)
-			.withBean(FairlyPlain.class)
-			.run((context) -> assertThat(context).hasNotFailed());
-	}
-
-	@EnableTransactionManagement(order = 0)
-	static class OuterTransaction {
-
-	}
-
-	static class Both {
+	static class WithTransaction {
 
 		@DistributedLock(key = "'a'")
 		@Transactional
@@ -159,7 +131,7 @@ class LockedBeanCheckTests {
 
 	}
 
-	static class FairlyPlain {
+	static class BesideATransaction {
 
 		@DistributedLock(key = "'a'")
 		public void lock() {
@@ -168,6 +140,11 @@ class LockedBeanCheckTests {
 		@Transactional
 		public void other() {
 		}
+
+	}
+
+	@EnableTransactionManagement(order = 0)
+	static class OuterTransaction {
 
 	}
 
@@ -217,15 +194,6 @@ class LockedBeanCheckTests {
 	}
 
 	@Test
-	void lazyBeanIsCheckedWhenItIsCreated() {
-		LockedApplication.h2()
-			.withBean(SharedMode.class, SharedMode::new, (definition) -> definition.setLazyInit(true))
-			.run((context) -> assertThatExceptionOfType(BeanCreationException.class)
-				.isThrownBy(() -> context.getBean(SharedMode.class))
-				.withRootCauseInstanceOf(UnsupportedOperationException.class));
-	}
-
-	@Test
 	void methodIsRememberedOnce() {
 		LockedApplication.local().withBean(FairOrder.class).run((context) -> {
 			for (int i = 0; i < 100; i++) {
@@ -233,11 +201,6 @@ class LockedBeanCheckTests {
 			}
 			assertThat(context.getBean(LockedBeanCheck.class).operations()).hasSize(1);
 		});
-	}
-
-	private static void assertFailure(ApplicationContextRunner application, Class<?> bean, String... text) {
-		String name = Character.toLowerCase(bean.getSimpleName().charAt(0)) + bean.getSimpleName().substring(1);
-		LockedApplication.assertRefused(application.withBean(name, bean), text);
 	}
 
 }

@@ -1,10 +1,13 @@
 package io.github.holdfast.check;
 
 import java.util.List;
+import java.util.stream.Stream;
 
 import org.aspectj.lang.annotation.Aspect;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aop.support.AopUtils;
@@ -24,6 +27,7 @@ import io.github.holdfast.LockConfigurationException;
 import io.github.holdfast.autoconfigure.HiddenLock;
 import io.github.holdfast.autoconfigure.LockedApplication;
 import io.github.holdfast.LockContext;
+import io.github.holdfast.interceptor.TestCompiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -32,168 +36,77 @@ import static org.mockito.Mockito.spy;
 /** Each way to an annotated method takes the lock, or the application does not start. */
 class NeverUnlockedTests {
 
-	private static boolean isLocked() {
-		return LockContext.current().isPresent();
-	}
+	/** What the beans below extend and implement. */
+	private static final String TYPES = """
+			import io.github.holdfast.*;
+			interface Api { @DistributedLock(key = "#p0") boolean deduct(String sku); }
+			interface SubApi extends Api { }
+			interface SameApi { @DistributedLock(key = "#p0") boolean deduct(String sku); }
+			interface OtherApi { @DistributedLock(key = "'other:' + #p0") boolean deduct(String sku); }
+			interface GenericApi<T> { @DistributedLock(key = "#p0") boolean handle(T value); }
+			abstract class Base {
+				public boolean deduct(String sku) { return Lock.isHeld(sku); }
+				public boolean deduct(Integer sku) { return Lock.isHeld(sku); }
+			}
+			abstract class GenericBase<T> {
+				public boolean deduct(T sku) { return Lock.isHeld(sku); }
+				public boolean handle(T value) { return Lock.isHeld(value); }
+			}
+			class Annotated { @DistributedLock(key = "#p0") public boolean deduct(String sku) { return Lock.isHeld(sku); } }
+			class Overriding extends Annotated {
+				@Override public boolean deduct(String sku) { return Lock.isHeld(sku); }
+			}
+			class Lock {
+				static boolean isHeld(Object key) {
+					return LockContext.current().filter((lock) -> lock.keys().contains(key)).isPresent();
+				}
+			}
+			""";
 
-	interface Api {
+	/** All methods with a text as their argument are locked. */
+	private static final String BEANS = """
+			Bean extends Base implements SubApi { }
 
-		@DistributedLock(key = "#p0")
-		boolean deduct(String sku);
+			Bean extends GenericBase<String> implements Api, GenericApi<String> { }
 
-	}
+			Bean extends Overriding { }
 
-	interface SubApi extends Api {
+			Bean extends Overriding { @Override public boolean deduct(String sku) { return super.deduct(sku); } }
 
-	}
+			Bean implements Api, SameApi { @Override public boolean deduct(String sku) { return Lock.isHeld(sku); } }
 
-	interface GenericApi<T> {
-
-		@DistributedLock(key = "#p0")
-		boolean handle(T value);
-
-	}
-
-	abstract static class Base {
-
-		public boolean deduct(String sku) {
-			return isLocked();
-		}
-
-		public boolean deduct(Integer sku) {
-			return isLocked();
-		}
-
-	}
-
-	abstract static class GenericBase<T> {
-
-		public boolean deduct(T sku) {
-			return isLocked();
-		}
-
-		public boolean handle(T value) {
-			return isLocked();
-		}
-
-	}
-
-	static class Inheriting extends Base implements SubApi {
-
-	}
-
-	static class InheritingGenerics extends GenericBase<String> implements Api, GenericApi<String> {
-
-	}
+			Bean implements Api, OtherApi {
+				@Override @DistributedLock(key = "'own:' + #sku")
+				public boolean deduct(String sku) { return Lock.isHeld("own:" + sku); }
+			}
+			""";
 
 	@ParameterizedTest
-	@ValueSource(booleans = { true, false })
-	void inheritedMethodIsLockedAsItsInterfaceSays(boolean classProxy) {
+	@MethodSource
+	void methodIsLockedAsItsInterfaceOrSuperclassSays(String source, boolean classProxy) throws Exception {
+		Class<?> type = TestCompiler.compiled("Bean", TYPES + "class " + source, "-parameters");
 		LockedApplication.local()
+			.withClassLoader(type.getClassLoader())
 			.withPropertyValues("spring.aop.proxy-target-class=" + classProxy)
-			.withBean("plain", Inheriting.class)
+			.withBean("bean", type)
 			.run((context) -> {
-				Api bean = (Api) context.getBean("plain");
-				assertThat(AopUtils.isJdkDynamicProxy(bean)).isEqualTo(!classProxy);
-				assertThat(bean.deduct("A")).isTrue();
-				if (bean instanceof Base base) {
-					assertThat(base.deduct("A")).isTrue();
-					assertThat(base.deduct(1)).isFalse();
-				}
+				Object bean = context.getBean("bean");
+				assertThat(AopUtils.isJdkDynamicProxy(bean)).isEqualTo(!classProxy && source.contains("implements"));
+				assertThat(bean.getClass().getMethods())
+					.filteredOn((method) -> List.of("deduct", "handle").contains(method.getName()))
+					.isNotEmpty()
+					.allSatisfy((method) -> {
+						boolean isNumber = method.getParameterTypes()[0] == Integer.class;
+						assertThat(AopUtils.invokeJoinpointUsingReflection(bean, method,
+								new Object[] { isNumber ? 1 : "A" }))
+							.isEqualTo(!isNumber);
+					});
 			});
 	}
 
-	@ParameterizedTest
-	@ValueSource(booleans = { true, false })
-	@SuppressWarnings("unchecked")
-	void inheritedGenericMethodIsLockedAsItsInterfaceSays(boolean classProxy) {
-		LockedApplication.local()
-			.withPropertyValues("spring.aop.proxy-target-class=" + classProxy)
-			.withBean("generic", InheritingGenerics.class)
-			.run((context) -> {
-				assertThat(((Api) context.getBean("generic")).deduct("A")).isTrue();
-				assertThat(((GenericApi<String>) context.getBean("generic")).handle("A")).isTrue();
-				if (context.getBean("generic") instanceof GenericBase<?> base) {
-					assertThat(((GenericBase<String>) base).handle("A")).isTrue();
-					assertThat(((GenericBase<String>) base).deduct("A")).isTrue();
-				}
-			});
-	}
-
-	static class Annotated {
-
-		@DistributedLock(key = "#p0")
-		public boolean deduct(String sku) {
-			return isLocked();
-		}
-
-	}
-
-	static class Overriding extends Annotated {
-
-		@Override
-		public boolean deduct(String sku) {
-			return isLocked();
-		}
-
-	}
-
-	static class OverridingTwice extends Overriding {
-
-		@Override
-		public boolean deduct(String sku) {
-			return super.deduct(sku);
-		}
-
-	}
-
-	@ParameterizedTest
-	@ValueSource(classes = { Overriding.class, OverridingTwice.class })
-	void overridingMethodIsLockedAsTheOverriddenOneSays(Class<? extends Annotated> bean) {
-		LockedApplication.local()
-			.withBean(bean)
-			.run((context) -> assertThat(context.getBean(Annotated.class).deduct("A")).isTrue());
-	}
-
-	interface OtherApi {
-
-		@DistributedLock(key = "'other:' + #p0")
-		boolean deduct(String sku);
-
-	}
-
-	interface SameApi {
-
-		@DistributedLock(key = "#p0")
-		boolean deduct(String sku);
-
-	}
-
-	static class Same implements Api, SameApi {
-
-		@Override
-		public boolean deduct(String sku) {
-			return isLocked();
-		}
-
-	}
-
-	static class Own implements Api, OtherApi {
-
-		@Override
-		@DistributedLock(key = "'own:' + #sku")
-		public boolean deduct(String sku) {
-			return LockContext.current().orElseThrow().keys().equals(List.of("own:" + sku));
-		}
-
-	}
-
-	@ParameterizedTest
-	@ValueSource(classes = { Same.class, Own.class })
-	void annotationsThatAgreeOrAreOverriddenAreAccepted(Class<? extends Api> bean) {
-		LockedApplication.local()
-			.withBean(bean)
-			.run((context) -> assertThat(context.getBean(Api.class).deduct("A")).isTrue());
+	static Stream<Arguments> methodIsLockedAsItsInterfaceOrSuperclassSays() {
+		return Stream.of(BEANS.split("\n\n"))
+			.flatMap((source) -> Stream.of(true, false).map((classProxy) -> Arguments.of(source, classProxy)));
 	}
 
 	static class Service {
@@ -373,6 +286,10 @@ class NeverUnlockedTests {
 	void methodThatOnlyAnotherPackageCanOverrideFailsTheStart() {
 		LockedApplication.assertRefused(LockedApplication.local().withBean(InOtherPackage.class),
 				"InOtherPackage.isLocked()", "package-private in another package", "make it public or protected");
+	}
+
+	private static boolean isLocked() {
+		return LockContext.current().isPresent();
 	}
 
 }
