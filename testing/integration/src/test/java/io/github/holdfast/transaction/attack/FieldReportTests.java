@@ -54,7 +54,7 @@ class FieldReportTests {
 
 	@Test
 	void transactionThatIsNotOfSpringIsAsRunningAsOneOfSpring() {
-		try (Nodes nodes = new Nodes(Database.H2)) {
+		try (Nodes nodes = new Nodes(Database.H2, Nodes.ALONE)) {
 			refuses(nodes, TransactionContext::bind, TransactionContext::remove);
 			refuses(nodes, RootContext::bind, RootContext::unbind);
 			nodes.first.shop().locked(nodes.first::sell);
@@ -101,7 +101,7 @@ class FieldReportTests {
 
 	@Test
 	void poolThatLetsTheLeaseOfOneMethodStarveIsTold(CapturedOutput output) {
-		new Nodes(Database.H2).close();
+		new Nodes(Database.H2, Nodes.ALONE).close();
 		assertThat(output).as("a method has a lease of a second").contains(STARVED);
 	}
 

@@ -80,7 +80,7 @@ class JpaAttackTests {
 	@ParameterizedTest
 	@EnumSource
 	void openViewKeepsItsConnectionDuringTheLockedCall(Database database) {
-		try (Nodes nodes = new Nodes(database, Jpa.class)) {
+		try (Nodes nodes = new Nodes(database, Nodes.ALONE, Jpa.class)) {
 			HikariDataSource pool = nodes.first.context().getBean(HikariDataSource.class);
 			inView(nodes, (shared) -> {
 				shared.find(Item.class, 1);
@@ -97,7 +97,7 @@ class JpaAttackTests {
 	@ParameterizedTest
 	@EnumSource
 	void openViewWritesItsChangesAfterTheLockedCall(Database database) {
-		try (Nodes nodes = new Nodes(database, Jpa.class)) {
+		try (Nodes nodes = new Nodes(database, Nodes.ALONE, Jpa.class)) {
 			inView(nodes, (shared) -> {
 				shared.find(Item.class, 1).sold++;
 				assertThatExceptionOfType(IllegalStateException.class)

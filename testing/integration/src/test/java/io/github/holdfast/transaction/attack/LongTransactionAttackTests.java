@@ -138,7 +138,7 @@ class LongTransactionAttackTests {
 	@EnumSource
 	void scopeThatIsClosedInAnInnerTransactionLastsUntilTheOuterOneHasEnded(Database database) {
 		ForgetfulStore store = new ForgetfulStore();
-		try (Nodes nodes = new Nodes(database, store)) {
+		try (Nodes nodes = new Nodes(database, Nodes.ALONE, store)) {
 			TransactionTemplate inner = new TransactionTemplate(
 					nodes.first.context().getBean(PlatformTransactionManager.class));
 			inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);

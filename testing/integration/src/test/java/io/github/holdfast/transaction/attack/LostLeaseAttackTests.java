@@ -87,7 +87,7 @@ class LostLeaseAttackTests {
 	@EnumSource
 	void grantIsHandedOverAfterItsClaimWasRolledBack(Database database) {
 		ForgetfulStore store = new ForgetfulStore();
-		try (Nodes nodes = new Nodes(database, store, "holdfast.handover-limit=1h")) {
+		try (Nodes nodes = new Nodes(database, Nodes.ALONE, store, "holdfast.handover-limit=1h")) {
 			CompletableFuture<?>[] next = new CompletableFuture<?>[1];
 			assertThatExceptionOfType(BusinessException.class).isThrownBy(() -> nodes.first.shop().locked(() -> {
 				next[0] = Nodes.async(() -> nodes.first.shop().locked(nodes.first::sell));

@@ -44,8 +44,8 @@ class NextThreadAttackTests {
 	@ParameterizedTest
 	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "CONNECTOR_J")
 	void nextThreadReadsBeforeAnInnerCommitWhoseAnswerWasLost(Database database) {
-		try (Nodes nodes = new Nodes(database, Wire.WireConfiguration.class, Wire.NAMED, "holdfast.lease-time=5s",
-				"holdfast.handover-limit=1h")) {
+		try (Nodes nodes = new Nodes(database, Nodes.ALONE, Wire.WireConfiguration.class, Wire.NAMED,
+				"holdfast.lease-time=5s", "holdfast.handover-limit=1h")) {
 			Wire wire = nodes.first.context().getBean(Wire.class);
 			Next next = new Next(nodes);
 			nodes.first.shop().facade(() -> {
@@ -66,7 +66,7 @@ class NextThreadAttackTests {
 	}
 
 	private static void loseAnswerToCommit(Database database, Class<?> configuration) {
-		try (Nodes nodes = new Nodes(database, configuration, Wire.NAMED, "holdfast.handover-limit=1h")) {
+		try (Nodes nodes = new Nodes(database, Nodes.ALONE, configuration, Wire.NAMED, "holdfast.handover-limit=1h")) {
 			Wire wire = nodes.first.context().getBean(Wire.class);
 			Next next = new Next(nodes);
 			assertThatThrownBy(() -> briefly(nodes).run("stock", () -> {
@@ -109,8 +109,8 @@ class NextThreadAttackTests {
 	}
 
 	private static void closeInTransaction(Database database, Closing closing) {
-		for (Object[] parts : new Object[][] { { "holdfast.handover-limit=1h" },
-				{ new ForgetfulStore(), "holdfast.handover-limit=1h" } }) {
+		for (Object[] parts : new Object[][] { { Nodes.ALONE, "holdfast.handover-limit=1h" },
+				{ Nodes.ALONE, new ForgetfulStore(), "holdfast.handover-limit=1h" } }) {
 			try (Nodes nodes = new Nodes(database, parts)) {
 				Next next = new Next(nodes);
 				LockTemplate.Scope scope = nodes.first.locks().acquire("stock");

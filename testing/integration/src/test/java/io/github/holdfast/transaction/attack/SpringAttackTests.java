@@ -75,7 +75,7 @@ class SpringAttackTests {
 	@ParameterizedTest
 	@EnumSource
 	void callbackFailsBeforeTheCommitIsChecked(Database database) {
-		try (Nodes nodes = new Nodes(database)) {
+		try (Nodes nodes = new Nodes(database, Nodes.ALONE)) {
 			LockTemplate optimistic = nodes.first.context().getBean(LockTemplate.class).withMode(LockMode.OPTIMISTIC);
 			assertThatExceptionOfType(CannotCreateTransactionException.class).isThrownBy(
 					() -> optimistic.run("stock", () -> nodes.first.transaction().executeWithoutResult((status) -> {

@@ -140,7 +140,7 @@ class TransactionLockAttackTests {
 	@ParameterizedTest
 	@EnumSource
 	void innerCallWithRequiresNewWaitsForItsOwnLock(Database database) {
-		try (Nodes nodes = new Nodes(database, "holdfast.wait-time=3s")) {
+		try (Nodes nodes = new Nodes(database, Nodes.ALONE, "holdfast.wait-time=3s")) {
 			nodes.first.shop().locked(() -> nodes.first.shop().inNewTransaction(nodes.first::sell));
 			assertThat(nodes.sales()).containsExactly(1);
 		}
