@@ -12,19 +12,15 @@ import org.junit.jupiter.api.Timeout;
 import io.github.holdfast.LockBackend.Lease;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockMode;
-import io.github.holdfast.LockRequest;
+import io.github.holdfast.store.Requests;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /** Shared locks and forced releases in one JVM. */
-@Timeout(60)
+@Timeout(120)
 class SharedLocalLockTests {
-
-	private static final Duration NO_WAIT = Duration.ZERO;
-
-	private static final Duration PATIENCE = Duration.ofSeconds(30);
 
 	private final LocalLockBackend backend = new LocalLockBackend();
 
@@ -34,9 +30,9 @@ class SharedLocalLockTests {
 	void readersShareAndWaitBehindAWriter() throws Exception {
 		Lease early = acquired(LockMode.SHARED);
 		Lease other = acquired(LockMode.SHARED);
-		assertThat(acquire(LockMode.EXCLUSIVE, NO_WAIT)).isNull();
+		assertThat(acquire(LockMode.EXCLUSIVE, Requests.NO_WAIT)).isNull();
 		Waiter writer = new Waiter(LockMode.EXCLUSIVE);
-		assertThat(acquire(LockMode.SHARED, NO_WAIT)).isNull();
+		assertThat(acquire(LockMode.SHARED, Requests.NO_WAIT)).isNull();
 		Waiter late = new Waiter(LockMode.SHARED);
 		Waiter alsoLate = new Waiter(LockMode.SHARED);
 		assertThat(released(early)).isTrue();
@@ -83,12 +79,12 @@ class SharedLocalLockTests {
 	}
 
 	private @Nullable Lease acquire(LockMode mode, Duration waitTime) throws InterruptedException {
-		return this.backend.acquire(new LockRequest(this.key, "test", mode, false, waitTime, PATIENCE,
-				UUID.randomUUID().toString(), "test"));
+		return this.backend.acquire(
+				(mode == LockMode.SHARED) ? Requests.shared(this.key, waitTime) : Requests.request(this.key, waitTime));
 	}
 
 	private Lease acquired(LockMode mode) throws InterruptedException {
-		Lease lease = acquire(mode, NO_WAIT);
+		Lease lease = acquire(mode, Requests.NO_WAIT);
 		assertThat(lease).isNotNull();
 		return lease;
 	}
@@ -104,7 +100,7 @@ class SharedLocalLockTests {
 		private final Thread thread;
 
 		Waiter(LockMode mode) {
-			this.task = new FutureTask<>(() -> acquire(mode, PATIENCE));
+			this.task = new FutureTask<>(() -> acquire(mode, Requests.LONG));
 			this.thread = new Thread(this.task);
 			this.thread.setDaemon(true);
 			this.thread.start();

@@ -23,16 +23,14 @@ import io.github.holdfast.store.Requests;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.RedissonClients;
 
+import static io.github.holdfast.store.Requests.LONG;
+import static io.github.holdfast.store.Requests.NO_WAIT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /** The order of fair waiters of three nodes, and what is left of those that gave up. */
 @Timeout(120)
 class FairRedisOrderTests {
-
-	private static final Duration NO_WAIT = Requests.NO_WAIT;
-
-	private static final Duration LONG = Requests.LONG;
 
 	private final RedisServer server = RedisServer.start();
 

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.redisson.api.RLock;
 import org.redisson.api.RReadWriteLock;
@@ -24,16 +24,16 @@ import io.github.holdfast.store.Requests;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.RedissonClients;
 
+import static io.github.holdfast.store.Requests.LONG;
+import static io.github.holdfast.store.Requests.NO_WAIT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /** Redisson without Holdfast, and Holdfast, on locks of the same name. */
 @Timeout(120)
+@ParameterizedClass
+@EnumSource
 class RedissonInteropTests {
-
-	private static final Duration NO_WAIT = Duration.ZERO;
-
-	private static final Duration LONG = Duration.ofSeconds(60);
 
 	private static final int TURNS = 50;
 
@@ -45,7 +45,11 @@ class RedissonInteropTests {
 
 	private final RLock lock = this.service.getLock(this.key);
 
-	private RedisNode node;
+	private final RedisNode node;
+
+	RedissonInteropTests(RedisClientType client) {
+		this.node = client.connect(this.server.port());
+	}
 
 	@AfterEach
 	void close() {
@@ -53,10 +57,8 @@ class RedissonInteropTests {
 		this.node.close();
 	}
 
-	@ParameterizedTest
-	@EnumSource
-	void counterThatBothIncrementIsExact(RedisClientType client) throws Exception {
-		this.node = client.connect(this.server.port());
+	@Test
+	void counterThatBothIncrementIsExact() throws Exception {
 		String counter = "counter:" + this.key;
 		List<FutureTask<Boolean>> threads = new ArrayList<>();
 		for (int i = 0; i < 2; i++) {
@@ -95,10 +97,8 @@ class RedissonInteropTests {
 	}
 
 	/** Without a message, Redisson waits until the end of the lease that it has found. */
-	@ParameterizedTest
-	@EnumSource
-	void releaseWakesRedisson(RedisClientType client) throws Exception {
-		this.node = client.connect(this.server.port());
+	@Test
+	void releaseWakesRedisson() throws Exception {
 		LockBackend.Lease lease = this.node.acquired(Requests.request(this.key, NO_WAIT));
 		assertThat(this.lock.isLocked()).isTrue();
 		assertThat(this.lock.tryLock()).isFalse();
@@ -113,10 +113,8 @@ class RedissonInteropTests {
 	}
 
 	/** The signal that ends the pause of a waiter, without a waiter that polls. */
-	@ParameterizedTest
-	@EnumSource
-	void unlockOfRedissonIsAMessage(RedisClientType client) throws Exception {
-		this.node = client.connect(this.server.port());
+	@Test
+	void unlockOfRedissonIsAMessage() throws Exception {
 		this.lock.lock();
 		Semaphore signals = new Semaphore(0);
 		Runnable end = this.node.driver().listen(LockKey.of(this.key).channel(), signals::release);
@@ -128,10 +126,8 @@ class RedissonInteropTests {
 		awaitSubscribers(0);
 	}
 
-	@ParameterizedTest
-	@EnumSource
-	void readLockOfRedissonIsKeptOut(RedisClientType client) throws Exception {
-		this.node = client.connect(this.server.port());
+	@Test
+	void readLockOfRedissonIsKeptOut() throws Exception {
 		RReadWriteLock readWrite = this.service.getReadWriteLock(this.key);
 		LockBackend.Lease lease = this.node.acquired(Requests.request(this.key, NO_WAIT));
 		assertThat(readWrite.readLock().tryLock()).isFalse();
@@ -147,10 +143,8 @@ class RedissonInteropTests {
 		assertThat(this.node.backend().acquire(Requests.shared(this.key, NO_WAIT))).isNull();
 	}
 
-	@ParameterizedTest
-	@EnumSource
-	void lockOfRedissonIsShownAndCanBeReleasedByForce(RedisClientType client) throws Exception {
-		this.node = client.connect(this.server.port());
+	@Test
+	void lockOfRedissonIsShownAndCanBeReleasedByForce() throws Exception {
 		this.lock.lock();
 		LockHolder holder = this.node.backend().holder(this.key);
 		assertThat(holder).isNotNull();
@@ -162,7 +156,6 @@ class RedissonInteropTests {
 
 	@Test
 	void redissonCannotUnlockALockThatItDoesNotHold() throws Exception {
-		this.node = RedisClientType.LETTUCE.connect(this.server.port());
 		LockBackend.Lease lease = this.node.acquired(Requests.request(this.key, NO_WAIT));
 		assertThat(this.lock.isHeldByCurrentThread()).isFalse();
 		assertThat(this.lock.forceUnlock()).isTrue();
