@@ -120,12 +120,11 @@ class DistributedLockTests {
 
 	@Test
 	void conditionThatIsNotBooleanIsRefused() {
-		this.application.withBean("tenant", Tenant.class)
-			.withBean(Service.class)
-			.run((context) -> assertThatExceptionOfType(IllegalArgumentException.class)
-				.isThrownBy(() -> context.getBean(Service.class).oddCondition("yes"))
-				.withMessageContaining("#flag")
-				.withMessageContaining("neither true nor false"));
+		run(this.application,
+				(service) -> assertThatExceptionOfType(IllegalArgumentException.class)
+					.isThrownBy(() -> service.oddCondition("yes"))
+					.withMessageContaining("#flag")
+					.withMessageContaining("neither true nor false"));
 	}
 
 	@Test
@@ -254,13 +253,9 @@ class DistributedLockTests {
 
 		@Override
 		public List<String> handle(String value) {
-			return heldKeys();
+			return LockContext.current().map(LockContext::keys).orElse(List.of());
 		}
 
-	}
-
-	private static List<String> heldKeys() {
-		return LockContext.current().map(LockContext::keys).orElse(List.of());
 	}
 
 }

@@ -39,6 +39,7 @@ class LockOrderingTests {
 
 	private final ApplicationContextRunner application = LockedApplication.h2()
 		.withPropertyValues("holdfast.backend=local")
+		.withUserConfiguration(OtherAdvice.class)
 		.withBean(Witness.class)
 		.withBean(Service.class);
 
@@ -71,7 +72,7 @@ class LockOrderingTests {
 
 	@Test
 	void cacheIsReadInsideOfTheLock() {
-		this.application.withUserConfiguration(CachingConfiguration.class).run((context) -> {
+		this.application.run((context) -> {
 			Service service = context.getBean(Service.class);
 			service.cached("SKU-1");
 			service.cached("SKU-1");
@@ -82,7 +83,7 @@ class LockOrderingTests {
 
 	@Test
 	void eachRetryTakesTheLockAgain() {
-		this.application.withUserConfiguration(RetryConfiguration.class).run((context) -> {
+		this.application.run((context) -> {
 			Service service = context.getBean(Service.class);
 			assertThat(service.retried()).isEqualTo(3);
 			assertThat(context.getBean(Witness.class).acquisitions()).isEqualTo(3);
@@ -91,23 +92,21 @@ class LockOrderingTests {
 
 	@Test
 	void busyLockIsRetried() {
-		this.application.withUserConfiguration(RetryConfiguration.class)
-			.withPropertyValues("holdfast.wait-time=0s")
-			.run((context) -> {
-				LockTemplate locks = context.getBean(LockTemplate.class);
-				LockTemplate.Scope holder = CompletableFuture.supplyAsync(() -> locks.acquire("retry")).get();
-				Witness witness = context.getBean(Witness.class);
-				witness.seen.clear();
-				assertThatExceptionOfType(LockNotAcquiredException.class)
-					.isThrownBy(context.getBean(Service.class)::retried);
-				assertThat(witness.seen).hasSize(4).allMatch((seen) -> seen.startsWith("before"));
-				holder.close();
-			});
+		this.application.withPropertyValues("holdfast.wait-time=0s").run((context) -> {
+			LockTemplate locks = context.getBean(LockTemplate.class);
+			LockTemplate.Scope holder = CompletableFuture.supplyAsync(() -> locks.acquire("retry")).get();
+			Witness witness = context.getBean(Witness.class);
+			witness.seen.clear();
+			assertThatExceptionOfType(LockNotAcquiredException.class)
+				.isThrownBy(context.getBean(Service.class)::retried);
+			assertThat(witness.seen).hasSize(4).allMatch((seen) -> seen.startsWith("before"));
+			holder.close();
+		});
 	}
 
 	@Test
 	void asynchronousCallTakesTheLockOnItsOwnThread() {
-		this.application.withUserConfiguration(AsyncConfiguration.class).run((context) -> {
+		this.application.run((context) -> {
 			CompletableFuture<String> thread = new CompletableFuture<>();
 			context.getBean(Service.class).asynchronous(thread);
 			assertThat(thread.get(10, TimeUnit.SECONDS)).isNotEqualTo(Thread.currentThread().getName())
@@ -116,25 +115,15 @@ class LockOrderingTests {
 	}
 
 	@EnableCaching
+	@EnableResilientMethods
+	@EnableAsync
 	@Configuration(proxyBeanMethods = false)
-	static class CachingConfiguration {
+	static class OtherAdvice {
 
 		@Bean
 		CacheManager cacheManager() {
 			return new ConcurrentMapCacheManager();
 		}
-
-	}
-
-	@EnableResilientMethods
-	@Configuration(proxyBeanMethods = false)
-	static class RetryConfiguration {
-
-	}
-
-	@EnableAsync
-	@Configuration(proxyBeanMethods = false)
-	static class AsyncConfiguration {
 
 	}
 

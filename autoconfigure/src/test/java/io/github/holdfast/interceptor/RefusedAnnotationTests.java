@@ -19,6 +19,7 @@ import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoCon
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** Annotations that cannot work: the start says where, what is wrong and what to do. */
 class RefusedAnnotationTests {
@@ -212,13 +213,11 @@ class RefusedAnnotationTests {
 	}
 
 	@Test
-	void annotationOnAClassDoesNotCompile() throws Exception {
-		TestCompiler compiler = new TestCompiler();
-		assertThat(compiler.compile("OnClass", """
+	void annotationOnAClassDoesNotCompile() {
+		assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> TestCompiler.compiled("OnClass", """
 				@io.github.holdfast.DistributedLock(key = "'a'")
 				public class OnClass {
-				}""")).isFalse();
-		assertThat(compiler.messages()).contains("OnClass.java:1");
+				}""")).withMessageContaining("OnClass.java:1");
 	}
 
 	private static Class<?> bean(String members) throws Exception {

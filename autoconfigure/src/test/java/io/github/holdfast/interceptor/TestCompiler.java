@@ -17,8 +17,8 @@ import javax.tools.ForwardingJavaFileManager;
 import javax.tools.JavaCompiler;
 import javax.tools.JavaFileManager;
 import javax.tools.JavaFileObject;
+import javax.tools.JavaFileObject.Kind;
 import javax.tools.SimpleJavaFileObject;
-import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 
 import org.jspecify.annotations.Nullable;
@@ -28,91 +28,80 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** Compiles a class while a test runs, in memory. */
 public final class TestCompiler {
 
-	private final Map<String, ByteArrayOutputStream> classes = new HashMap<>();
+	private TestCompiler() {
+	}
 
-	private final DiagnosticCollector<JavaFileObject> diagnostics = new DiagnosticCollector<>();
-
-	/** Compiles and loads a class that has no errors. */
+	/** Compiles and loads a class, which must have no errors. */
 	public static Class<?> compiled(String name, String source, String... options)
 			throws IOException, ClassNotFoundException {
-		TestCompiler compiler = new TestCompiler();
-		assertThat(compiler.compile(name, source, options)).as(compiler::messages).isTrue();
-		return compiler.load(name);
-	}
-
-	boolean compile(String name, String source, String... options) throws IOException {
+		Map<String, ByteArrayOutputStream> classes = new HashMap<>();
+		DiagnosticCollector<JavaFileObject> messages = new DiagnosticCollector<>();
+		List<String> all = new ArrayList<>(List.of("-proc:none", "-classpath", System.getProperty("java.class.path")));
+		all.addAll(List.of(options));
 		JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-		try (StandardJavaFileManager standard = compiler.getStandardFileManager(this.diagnostics, null, null);
-				InMemoryFileManager files = new InMemoryFileManager(standard)) {
-			List<String> all = new ArrayList<>(
-					List.of("-proc:none", "-classpath", System.getProperty("java.class.path")));
-			all.addAll(List.of(options));
-			return compiler.getTask(null, files, this.diagnostics, all, null, List.of(new Source(name, source))).call();
-		}
-	}
+		try (JavaFileManager standard = compiler.getStandardFileManager(messages, null, null);
+				JavaFileManager files = new InMemoryFileManager(standard, classes)) {
+			JavaFileObject file = new SimpleJavaFileObject(URI.create("memory:///" + name + ".java"), Kind.SOURCE) {
 
-	String messages() {
-		return this.diagnostics.getDiagnostics().toString();
-	}
-
-	private Class<?> load(String name) throws ClassNotFoundException {
-		Map<String, ByteArrayOutputStream> compiled = this.classes;
-		return new ClassLoader(TestCompiler.class.getClassLoader()) {
-
-			@Override
-			protected Class<?> findClass(String className) throws ClassNotFoundException {
-				ByteArrayOutputStream bytes = compiled.get(className);
-				if (bytes == null) {
-					throw new ClassNotFoundException(className);
+				@Override
+				public CharSequence getCharContent(boolean ignoreEncodingErrors) {
+					return source;
 				}
-				return defineClass(className, bytes.toByteArray(), 0, bytes.size());
-			}
 
-			@Override
-			public @Nullable InputStream getResourceAsStream(String name) {
-				ByteArrayOutputStream bytes = compiled.get(name.replace(".class", ""));
-				return (bytes != null) ? new ByteArrayInputStream(bytes.toByteArray())
-						: super.getResourceAsStream(name);
-			}
-
-		}.loadClass(name);
+			};
+			assertThat(compiler.getTask(null, files, messages, all, null, List.of(file)).call())
+				.as(() -> messages.getDiagnostics().toString())
+				.isTrue();
+		}
+		return new InMemoryClassLoader(classes).loadClass(name);
 	}
 
-	private static final class Source extends SimpleJavaFileObject {
+	private static final class InMemoryFileManager extends ForwardingJavaFileManager<JavaFileManager> {
 
-		private final String text;
+		private final Map<String, ByteArrayOutputStream> classes;
 
-		private Source(String name, String text) {
-			super(URI.create("memory:///" + name + ".java"), Kind.SOURCE);
-			this.text = text;
-		}
-
-		@Override
-		public CharSequence getCharContent(boolean ignoreEncodingErrors) {
-			return this.text;
-		}
-
-	}
-
-	private final class InMemoryFileManager extends ForwardingJavaFileManager<JavaFileManager> {
-
-		private InMemoryFileManager(JavaFileManager fileManager) {
+		private InMemoryFileManager(JavaFileManager fileManager, Map<String, ByteArrayOutputStream> classes) {
 			super(fileManager);
+			this.classes = classes;
 		}
 
 		@Override
-		public JavaFileObject getJavaFileForOutput(Location location, String className, JavaFileObject.Kind kind,
-				FileObject sibling) {
+		public JavaFileObject getJavaFileForOutput(Location location, String className, Kind kind, FileObject sibling) {
 			return new SimpleJavaFileObject(URI.create("memory:///" + className + ".class"), kind) {
 
 				@Override
 				public OutputStream openOutputStream() {
-					ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-					TestCompiler.this.classes.put(className, bytes);
-					return bytes;
+					return InMemoryFileManager.this.classes.computeIfAbsent(className,
+							(name) -> new ByteArrayOutputStream());
 				}
 
 			};
+		}
+
+	}
+
+	private static final class InMemoryClassLoader extends ClassLoader {
+
+		private final Map<String, ByteArrayOutputStream> classes;
+
+		private InMemoryClassLoader(Map<String, ByteArrayOutputStream> classes) {
+			super(TestCompiler.class.getClassLoader());
+			this.classes = classes;
+		}
+
+		@Override
+		protected Class<?> findClass(String className) throws ClassNotFoundException {
+			ByteArrayOutputStream bytes = this.classes.get(className);
+			if (bytes == null) {
+				throw new ClassNotFoundException(className);
+			}
+			return defineClass(className, bytes.toByteArray(), 0, bytes.size());
+		}
+
+		@Override
+		public @Nullable InputStream getResourceAsStream(String name) {
+			ByteArrayOutputStream bytes = this.classes.get(name.replace(".class", ""));
+			return (bytes != null) ? new ByteArrayInputStream(bytes.toByteArray()) : super.getResourceAsStream(name);
 		}
 
 	}
