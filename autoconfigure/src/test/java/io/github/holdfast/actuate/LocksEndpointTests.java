@@ -6,7 +6,6 @@ import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockLostAfterWorkException;
 import io.github.holdfast.LockMode;
-import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.actuate.LocksEndpoint.Outcome;
 import io.github.holdfast.autoconfigure.HoldfastActuatorAutoConfiguration;
@@ -14,7 +13,6 @@ import io.github.holdfast.autoconfigure.LockedApplication;
 import io.github.holdfast.core.LockGuard.Protection;
 import io.github.holdfast.observation.LockObservations;
 import io.micrometer.observation.ObservationRegistry;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -113,20 +111,11 @@ class LocksEndpointTests {
 
 	@Test
 	void backendThatCannotTakeLocksAwayIsShown() {
-		operated(LockedApplication.empty()).withBean(LockBackend.class, PlainBackend::new).run((context) -> {
+		operated(LockedApplication.empty()).withBean(LockBackend.class, () -> (request) -> null).run((context) -> {
 			assertThat(context.getBean(LocksEndpoint.class).forceRelease(new String[] { "A" }).outcome())
 				.isEqualTo(Outcome.NOT_SUPPORTED);
 			assertThat(context.getBean(LockHealthIndicator.class).health().getStatus()).isEqualTo(Status.UNKNOWN);
 		});
-	}
-
-	static class PlainBackend implements LockBackend {
-
-		@Override
-		public @Nullable Lease acquire(LockRequest request) {
-			return null;
-		}
-
 	}
 
 	@Test

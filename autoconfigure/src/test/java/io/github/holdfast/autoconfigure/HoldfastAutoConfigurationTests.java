@@ -152,7 +152,8 @@ class HoldfastAutoConfigurationTests {
 	@Test
 	void severalDataSourcesAreReportedBySpring() {
 		LockedApplication.h2()
-			.withUserConfiguration(TwoDataSources.class)
+			.withBean("one", DataSource.class, DriverManagerDataSource::new)
+			.withBean("two", DataSource.class, DriverManagerDataSource::new)
 			.run((context) -> assertThat(context).getFailure().hasMessageContaining("one,two"));
 	}
 
@@ -169,7 +170,9 @@ class HoldfastAutoConfigurationTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "never", "embedded", "always" })
-	void databaseThatIsNotSupportedFailsTheStart(String initializeSchema) {
+	void databaseThatIsNotSupportedOrCannotBeReachedFailsTheStart(String initializeSchema) {
+		assertFailure(unreachable(initializeSchema).withBean(Service.class),
+				"The database of the locks could not be reached", "'spring.datasource.url'");
 		assertFailure(
 				LockedApplication.h2()
 					.withPropertyValues("spring.datasource.url=jdbc:hsqldb:mem:other",
@@ -238,13 +241,6 @@ class HoldfastAutoConfigurationTests {
 					"spring.flyway.sql-migration-suffixes=ql", "spring.flyway.enabled=true")
 			.withBean(Service.class)
 			.run((context) -> assertThat(context.getBean(Service.class).locked("A")).containsExactly("A"));
-	}
-
-	@ParameterizedTest
-	@ValueSource(strings = { "never", "embedded", "always" })
-	void databaseThatCannotBeReachedFailsTheStart(String initializeSchema) {
-		assertFailure(unreachable(initializeSchema).withBean(Service.class),
-				"The database of the locks could not be reached", "'spring.datasource.url'");
 	}
 
 	@Test
@@ -381,21 +377,6 @@ class HoldfastAutoConfigurationTests {
 		@DistributedLock(key = "#key")
 		public List<String> locked(String key) {
 			return heldKeys();
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class TwoDataSources {
-
-		@Bean
-		DataSource one() {
-			return new DriverManagerDataSource("jdbc:h2:mem:one");
-		}
-
-		@Bean
-		DataSource two() {
-			return new DriverManagerDataSource("jdbc:h2:mem:two");
 		}
 
 	}

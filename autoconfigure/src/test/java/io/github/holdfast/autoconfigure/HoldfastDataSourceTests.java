@@ -4,9 +4,9 @@ import java.util.UUID;
 
 import javax.sql.DataSource;
 
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -32,35 +32,28 @@ class HoldfastDataSourceTests {
 	private final ApplicationContextRunner application = LockedApplication.h2()
 		.withPropertyValues("spring.datasource.url=" + OTHER);
 
-	@Test
-	void markComesBeforePrimary() {
-		this.application.withUserConfiguration(MarkedAndPrimary.class, MarkedManager.class)
-			.run(HoldfastDataSourceTests::assertEverythingIsInTheMarkedDatabase);
-	}
-
-	@Test
-	void markedOneNeedNotBeACandidateForInjection() {
-		this.application.withUserConfiguration(MarkedBesideThatOfBoot.class, MarkedManager.class)
-			.run(HoldfastDataSourceTests::assertEverythingIsInTheMarkedDatabase);
-	}
-
-	private static void assertEverythingIsInTheMarkedDatabase(AssertableApplicationContext context) {
-		assertThat(context).hasNotFailed();
-		JdbcTemplate marked = new JdbcTemplate(dataSource(MARKED));
-		marked.execute("CREATE TABLE IF NOT EXISTS work (id integer)");
-		marked.update("DELETE FROM holdfast_lock");
-		TransactionTemplate transaction = new TransactionTemplate(context.getBean(JdbcTransactionManager.class));
-		assertThatExceptionOfType(LockLostException.class)
-			.isThrownBy(() -> context.getBean(LockTemplate.class).run(UUID.randomUUID().toString(), () -> {
-				assertThat(marked.update("UPDATE holdfast_lock SET owner = owner + 1 WHERE owner IS NOT NULL"))
-					.isPositive();
-				transaction.executeWithoutResult((status) -> {
-				});
-			}));
-		assertThat(new JdbcTemplate(dataSource(OTHER))
-			.queryForList("SELECT table_name FROM information_schema.tables WHERE table_name = 'HOLDFAST_LOCK'"))
-			.as("lock tables in the other database")
-			.isEmpty();
+	/** It comes before the primary one, and needs not be a candidate for injection. */
+	@ParameterizedTest
+	@ValueSource(classes = { MarkedAndPrimary.class, MarkedBesideThatOfBoot.class })
+	void markedOneHasTheTable(Class<?> dataSources) {
+		this.application.withUserConfiguration(dataSources, MarkedManager.class).run((context) -> {
+			assertThat(context).hasNotFailed();
+			JdbcTemplate marked = new JdbcTemplate(dataSource(MARKED));
+			marked.execute("CREATE TABLE IF NOT EXISTS work (id integer)");
+			marked.update("DELETE FROM holdfast_lock");
+			TransactionTemplate transaction = new TransactionTemplate(context.getBean(JdbcTransactionManager.class));
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> context.getBean(LockTemplate.class).run(UUID.randomUUID().toString(), () -> {
+					assertThat(marked.update("UPDATE holdfast_lock SET owner = owner + 1 WHERE owner IS NOT NULL"))
+						.isPositive();
+					transaction.executeWithoutResult((status) -> {
+					});
+				}));
+			assertThat(new JdbcTemplate(dataSource(OTHER))
+				.queryForList("SELECT table_name FROM information_schema.tables WHERE table_name = 'HOLDFAST_LOCK'"))
+				.as("lock tables in the other database")
+				.isEmpty();
+		});
 	}
 
 	private static DataSource dataSource(String url) {

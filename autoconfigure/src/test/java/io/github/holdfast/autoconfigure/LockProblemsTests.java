@@ -5,6 +5,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.http.converter.autoconfigure.HttpMessageConvertersAutoConfiguration;
@@ -55,15 +56,10 @@ class LockProblemsTests {
 		});
 	}
 
-	@Test
-	void handlerOfTheApplicationComesFirst() {
-		this.application.withBean(OwnProblems.class).run((context) -> assertThat(get(context, "busy")).hasStatus(423));
-	}
-
-	@Test
-	void handlerOfTheApplicationForMoreThanLocksComesFirst() {
-		this.application.withBean(DatabaseProblems.class)
-			.run((context) -> assertThat(get(context, "busy")).hasStatus(418));
+	@ParameterizedTest
+	@ValueSource(classes = { OwnProblems.class, DatabaseProblems.class })
+	void handlerOfTheApplicationComesFirst(Class<?> handler) {
+		this.application.withBean(handler).run((context) -> assertThat(get(context, "busy")).hasStatus(423));
 	}
 
 	@Test
@@ -115,12 +111,13 @@ class LockProblemsTests {
 
 	}
 
+	/** Handles more than locks. */
 	@ControllerAdvice
 	static class DatabaseProblems {
 
 		@ExceptionHandler
 		ResponseEntity<String> conflict(ConcurrencyFailureException ex) {
-			return ResponseEntity.status(418).body("conflict");
+			return ResponseEntity.status(423).body("conflict");
 		}
 
 	}

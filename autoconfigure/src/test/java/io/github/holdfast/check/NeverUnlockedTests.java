@@ -119,12 +119,7 @@ class NeverUnlockedTests {
 	}
 
 	@Aspect
-	static class LockedAspect {
-
-		@DistributedLock(key = "'a'")
-		public boolean work() {
-			return isLocked();
-		}
+	static class LockedAspect extends Service {
 
 	}
 
@@ -162,13 +157,7 @@ class NeverUnlockedTests {
 
 	}
 
-	static class MadeByFactory implements Made {
-
-		@Override
-		@DistributedLock(key = "'a'")
-		public boolean work() {
-			return isLocked();
-		}
+	static class MadeByFactory extends Service implements Made {
 
 	}
 
@@ -186,29 +175,14 @@ class NeverUnlockedTests {
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	static class Factory {
-
-		@Bean
-		static MadeFactory made() {
-			return new MadeFactory();
-		}
-
-	}
-
-	static class LockedPostProcessor implements BeanPostProcessor {
-
-		@DistributedLock(key = "'a'")
-		public boolean work() {
-			return isLocked();
-		}
+	static class LockedPostProcessor extends Service implements BeanPostProcessor {
 
 	}
 
 	@Test
 	void beanIsLockedInWhateverWayItIsMade() {
 		LockedApplication.local()
-			.withUserConfiguration(Factory.class)
+			.withBean("made", MadeFactory.class)
 			.withBean(LockedPostProcessor.class)
 			.withBean("spy", Service.class, () -> spy(new Service()))
 			.withBean("prototype", Service.class, Service::new,

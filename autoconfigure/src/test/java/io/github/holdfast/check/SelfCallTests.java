@@ -12,7 +12,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.annotation.Lazy;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockContext;
@@ -254,28 +253,6 @@ class SelfCallTests {
 			return deduct(sku);
 		}
 
-	}
-
-	static class SelfInjected extends Plain {
-
-		private final SelfInjected self;
-
-		SelfInjected(@Lazy SelfInjected self) {
-			this.self = self;
-		}
-
-		@Override
-		public boolean confirm(String sku) {
-			return this.self.deduct(sku);
-		}
-
-	}
-
-	@Test
-	void callThroughTheReferenceToItselfIsLocked() {
-		LockedApplication.local()
-			.withBean(SelfInjected.class)
-			.run((context) -> assertThat(context.getBean(SelfInjected.class).confirm("A")).isTrue());
 	}
 
 	@Test

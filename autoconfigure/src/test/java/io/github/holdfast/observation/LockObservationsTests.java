@@ -90,14 +90,10 @@ class LockObservationsTests {
 	}
 
 	@Test
-	void bodyIsObservedInsideOfTheHold() {
-		this.locks.run("A", () -> assertThat(currentObservation().getContextView().getName()).isEqualTo(HOLD));
-	}
-
-	@Test
-	void nestedCallIsObservedInsideOfTheOuterOne() {
+	void bodyIsObservedInsideOfTheHoldAndANestedCallInsideOfTheOuterOne() {
 		this.locks.run("A", () -> {
 			Observation outer = currentObservation();
+			assertThat(outer.getContextView().getName()).isEqualTo(HOLD);
 			this.locks.run("B",
 					() -> assertThat(currentObservation().getContextView().getParentObservation()).isSameAs(outer));
 			assertThat(currentObservation()).isSameAs(outer);
