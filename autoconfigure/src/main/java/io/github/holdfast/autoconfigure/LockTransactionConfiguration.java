@@ -8,6 +8,7 @@ import io.github.holdfast.transaction.ViewContexts;
 import jakarta.persistence.EntityManager;
 
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
@@ -25,9 +26,9 @@ class LockTransactionConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static GuardedManagers guardedTransactionManagers(ObjectProvider<RowClaims> claims,
-			ObjectProvider<HoldfastProperties> properties) {
-		return new GuardedManagers(claims::getIfAvailable, () -> properties.getObject().transactionManagers());
+	static GuardedManagers guardedTransactionManagers(ConfigurableListableBeanFactory beans,
+			ObjectProvider<RowClaims> claims, ObjectProvider<HoldfastProperties> properties) {
+		return new GuardedManagers(beans, claims::getIfAvailable, () -> properties.getObject().transactionManagers());
 	}
 
 	@Bean

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionExecutionListener;
@@ -33,6 +34,8 @@ public final class GuardedManagers implements BeanPostProcessor, SmartInitializi
 
 	private final List<GuardedManager> managers = new CopyOnWriteArrayList<>();
 
+	private final ConfigurableListableBeanFactory beans;
+
 	private final Supplier<@Nullable RowClaims> claims;
 
 	private final Supplier<Map<String, CommitGuardLevel>> levels;
@@ -41,12 +44,15 @@ public final class GuardedManagers implements BeanPostProcessor, SmartInitializi
 
 	/**
 	 * Create the post-processor.
+	 * @param beans the beans of the application
 	 * @param claims supplies the rows that transactions claim, or {@code null} at
 	 * {@code holdfast.commit-guard: lease}; asked when all beans are there
 	 * @param levels supplies the levels that the configuration gives to managers, by bean
 	 * name
 	 */
-	public GuardedManagers(Supplier<@Nullable RowClaims> claims, Supplier<Map<String, CommitGuardLevel>> levels) {
+	public GuardedManagers(ConfigurableListableBeanFactory beans, Supplier<@Nullable RowClaims> claims,
+			Supplier<Map<String, CommitGuardLevel>> levels) {
+		this.beans = beans;
 		this.claims = claims;
 		this.levels = levels;
 	}
@@ -93,8 +99,17 @@ public final class GuardedManagers implements BeanPostProcessor, SmartInitializi
 					.getTransactionSynchronization() == AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER);
 	}
 
+	/**
+	 * A manager that was created before this post-processor, for example because of a
+	 * {@code TransactionManagementConfigurer}, gets its listener here.
+	 */
 	@Override
 	public void afterSingletonsInstantiated() {
+		for (String name : this.beans.getBeanNamesForType(PlatformTransactionManager.class, false, false)) {
+			if (this.beans.containsSingleton(name)) {
+				guard(this.beans.getBean(name, PlatformTransactionManager.class), name);
+			}
+		}
 		this.started = true;
 		this.managers.forEach(this::check);
 		for (String named : this.levels.get().keySet()) {
@@ -127,8 +142,7 @@ public final class GuardedManagers implements BeanPostProcessor, SmartInitializi
 			throw refused(guarded, "It has no DataSource that Holdfast could find; JTA is not supported");
 		}
 		DataSource pool = ManagedDataSource.pool(dataSource);
-		DataSource locks = ManagedDataSource.pool(claims.database().dataSource());
-		if (!named && pool != locks) {
+		if (!named && pool != ManagedDataSource.pool(claims.database().dataSource())) {
 			throw refused(guarded, "It works on another DataSource than the locks");
 		}
 		if (!named && !ManagedDataSource.isKnown(pool)) {
@@ -152,12 +166,7 @@ public final class GuardedManagers implements BeanPostProcessor, SmartInitializi
 	 */
 	@Nullable GuardedManager find(@Nullable TransactionManager manager) {
 		TransactionManager target = (manager != null) ? withoutProxy(manager) : null;
-		for (GuardedManager each : this.managers) {
-			if (each.manager == target) {
-				return each;
-			}
-		}
-		return null;
+		return this.managers.stream().filter((each) -> each.manager == target).findFirst().orElse(null);
 	}
 
 	/**

@@ -83,18 +83,18 @@ final class ManagedDataSource {
 	 * with a query of the pool.
 	 */
 	static void isolate(DataSource dataSource) {
-		DataSource pool = pool(dataSource);
-		if (HIKARI && pool instanceof HikariDataSource hikari && !hikari.isAutoCommit()
+		if (HIKARI && pool(dataSource) instanceof HikariDataSource hikari && !hikari.isAutoCommit()
 				&& !hikari.isIsolateInternalQueries()) {
 			hikari.setIsolateInternalQueries(true);
 		}
 	}
 
 	/**
-	 * Refuses other pools that hand out connections without auto-commit.
+	 * Refuses pools that hand out connections without auto-commit and may have used them.
 	 */
 	static void checkAutoCommit(DataSource dataSource, String manager) {
-		if (HIKARI && pool(dataSource) instanceof HikariDataSource) {
+		if (HIKARI && pool(dataSource) instanceof HikariDataSource hikari
+				&& (hikari.isAutoCommit() || hikari.isIsolateInternalQueries())) {
 			return;
 		}
 		try (Connection connection = dataSource.getConnection()) {
@@ -111,7 +111,7 @@ final class ManagedDataSource {
 						+ ") hands out connections without auto-commit. They may come with an open transaction, in "
 						+ "which a locked method would read data from before the lock.",
 				"Let the pool hand them out with auto-commit; Spring switches it off for each transaction. "
-						+ "Or use HikariCP.");
+						+ "Or use HikariCP with isolate-internal-queries.");
 	}
 
 }

@@ -14,6 +14,7 @@ import io.github.holdfast.core.Grant;
 import io.github.holdfast.core.LockCall;
 import io.github.holdfast.core.LockCall.ClaimFailure;
 import io.github.holdfast.core.LockSettings;
+import io.github.holdfast.store.jdbc.SqlDialect;
 import io.github.holdfast.store.jdbc.TransactionLock;
 import io.github.holdfast.transaction.GuardedManagers.GuardedManager;
 import org.jspecify.annotations.Nullable;
@@ -364,10 +365,11 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 		}
 
 		/**
-		 * Whether to renew the lease once more before the COMMIT.
+		 * Whether to renew the lease once more before the COMMIT. In H2, the clock of a
+		 * transaction stands still.
 		 */
 		boolean isLate(RowClaims rows) {
-			return this.renews && rows.hasLateClock()
+			return this.renews && rows.rows().dialect() != SqlDialect.H2
 					&& System.nanoTime() - this.sentAt > this.grant.request().leaseTime().toNanos() / 3;
 		}
 

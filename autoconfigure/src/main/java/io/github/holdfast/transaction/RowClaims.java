@@ -17,7 +17,6 @@ import io.github.holdfast.store.jdbc.JdbcLockLease;
 import io.github.holdfast.store.jdbc.LockRows;
 import io.github.holdfast.store.jdbc.LockRows.Hold;
 import io.github.holdfast.store.jdbc.OwnConnections;
-import io.github.holdfast.store.jdbc.SqlDialect;
 import io.github.holdfast.store.jdbc.TransactionLock;
 import io.github.holdfast.store.jdbc.VersionLease;
 import org.jspecify.annotations.Nullable;
@@ -155,13 +154,6 @@ public final class RowClaims {
 		Hold hold = Hold.of(transaction.hasSnapshot());
 		return (lease instanceof JdbcLockLease own) ? own.checkIn(connection, rows(), hold)
 				: fence().check(grant, connection, rows(), hold);
-	}
-
-	/**
-	 * Whether a renewal late in a transaction counts from then on.
-	 */
-	boolean hasLateClock() {
-		return rows().dialect() != SqlDialect.H2;
 	}
 
 }

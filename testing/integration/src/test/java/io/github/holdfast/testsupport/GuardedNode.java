@@ -7,6 +7,7 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.transaction.PlatformTransactionManager;
 
 import io.github.holdfast.LockBackend;
@@ -33,8 +34,9 @@ public final class GuardedNode implements AutoCloseable {
 
 	public GuardedNode(LockBackend backend, @Nullable RowClaims claims, Duration handoverLimit,
 			PlatformTransactionManager... managers) {
-		GuardedManagers guarded = new GuardedManagers(() -> claims, () -> (managers.length == 0) ? Map.of()
-				: Map.of(MANAGER, (claims != null) ? CommitGuardLevel.FENCE : CommitGuardLevel.LEASE));
+		GuardedManagers guarded = new GuardedManagers(new DefaultListableBeanFactory(), () -> claims,
+				() -> (managers.length == 0) ? Map.of()
+						: Map.of(MANAGER, (claims != null) ? CommitGuardLevel.FENCE : CommitGuardLevel.LEASE));
 		Stream.of(managers).forEach((each) -> guarded.postProcessAfterInitialization(each, MANAGER));
 		guarded.afterSingletonsInstantiated();
 		TransactionGuard guard = new TransactionGuard(guarded, () -> claims, OnActiveTransaction.REJECT, null);

@@ -72,7 +72,11 @@ class JpaWithoutAutoCommitTests {
 	private static void run(TestDatabase database, boolean autoCommit, @Nullable JpaVendorAdapter vendor, Test test) {
 		DatabaseAccess access = database.newDatabase().impatient();
 		try (HikariDataSource observer = access.dataSource(2);
-				HikariDataSource dataSource = access.dataSource(4, (config) -> config.setAutoCommit(autoCommit))) {
+				HikariDataSource dataSource = access.dataSource(4, (config) -> {
+					config.setAutoCommit(autoCommit);
+					// As Holdfast sets it in an application
+					config.setIsolateInternalQueries(!autoCommit);
+				})) {
 			database.createLockTable(observer);
 			JdbcTemplate jdbc = new JdbcTemplate(observer);
 			jdbc.setQueryTimeout(2);
