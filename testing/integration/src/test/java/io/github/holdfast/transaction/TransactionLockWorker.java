@@ -59,7 +59,8 @@ final class TransactionLockWorker {
 			.withPropertyValues(RecordingDataSource.GUARDED)
 			.withBean(Shop.class)
 			.withPropertyValues("holdfast.jdbc.initialize-schema=never", "holdfast.wait-time=60s",
-					"holdfast.lease-time=" + leaseTime.toMillis() + "ms", "spring.main.banner-mode=off");
+					"holdfast.lease-time=" + leaseTime.toMillis() + "ms", "spring.main.banner-mode=off",
+					"spring.lifecycle.timeout-per-shutdown-phase=60s");
 	}
 
 	static String sell(ApplicationContext context, Consumer<String> pause) {
