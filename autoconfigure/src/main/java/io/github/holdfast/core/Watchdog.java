@@ -51,7 +51,8 @@ final class Watchdog implements AutoCloseable {
 	}
 
 	/**
-	 * Runs a late release. Two threads do this, so that one that blocks delays no other.
+	 * Runs a late release. Two threads do this, so that one that blocks does not delay
+	 * all others.
 	 */
 	void later(Runnable release) {
 		this.releases.execute(release);

@@ -90,7 +90,8 @@ final class ManagedDataSource {
 	}
 
 	/**
-	 * Refuses pools that hand out connections without auto-commit and may have used them.
+	 * Refuses pools that hand out connections without auto-commit, in which a query of
+	 * the pool may already have begun a transaction.
 	 */
 	static void checkAutoCommit(DataSource dataSource, String manager) {
 		if (HIKARI && pool(dataSource) instanceof HikariDataSource hikari

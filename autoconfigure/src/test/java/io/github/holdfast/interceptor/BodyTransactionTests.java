@@ -143,6 +143,23 @@ class BodyTransactionTests {
 		});
 	}
 
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void poolWithoutAutoCommitThatWasCreatedAsEarlyMustIsolateItsQueries(boolean isolated) {
+		this.application.withUserConfiguration(Managers.class, OtherByDefault.class)
+			.withPropertyValues("spring.datasource.hikari.auto-commit=false",
+					"spring.datasource.hikari.isolate-internal-queries=" + isolated)
+			.run((context) -> {
+				if (isolated) {
+					assertThat(context.getBean(Stock.class).transactional()).isTrue();
+				}
+				else {
+					LockedApplication.assertRefused(context.getStartupFailure(),
+							"hands out connections without auto-commit", "isolate-internal-queries");
+				}
+			});
+	}
+
 	@Test
 	void bodyDoesNotRunInATransactionThatHasNotTakenTheLock() {
 		this.application.run((context) -> {
