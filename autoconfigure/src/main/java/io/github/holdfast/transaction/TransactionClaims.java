@@ -182,7 +182,7 @@ final class TransactionClaims implements TransactionExecutionListener {
 	private static RuntimeException failed(LockCall call, Grant grant, RowClaims rows, SQLException ex) {
 		return rows.database().isTransient(ex)
 				? new CannotAcquireLockException("Lock " + LockException.quote(call.key(grant))
-						+ ": a deadlock, or a wait that was too long. It is safe to try again", ex)
+						+ ": a deadlock, an interrupt, or too long a wait. It is safe to try again", ex)
 				: new LockBackendException(call.key(grant),
 						"its row could not be locked, so the transaction was rolled back", ex);
 	}

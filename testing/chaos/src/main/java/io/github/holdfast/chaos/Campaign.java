@@ -20,17 +20,26 @@ import java.util.concurrent.TimeUnit;
  */
 final class Campaign {
 
-	private static final List<Weather> WEATHERS = List.of(Weather.STORM, Weather.SERVERS, Weather.PROCESSES,
-			Weather.NETWORK, Weather.SESSIONS, Weather.STORM, Weather.CALM);
+	static final List<Weather> WEATHERS = List.of(Weather.STORM, Weather.SERVERS, Weather.PROCESSES, Weather.NETWORK,
+			Weather.SESSIONS, Weather.STORM, Weather.CALM);
 
-	private static final List<Isolation> ISOLATIONS = List.of(Isolation.READ_COMMITTED, Isolation.REPEATABLE_READ,
+	static final List<Isolation> ISOLATIONS = List.of(Isolation.READ_COMMITTED, Isolation.REPEATABLE_READ,
 			Isolation.READ_COMMITTED, Isolation.SNAPSHOT, Isolation.SERIALIZABLE);
 
 	private static final Path DIRECTORY = Path.of("target", "runs");
 
+	private final List<Weather> weathers;
+
+	private final List<Isolation> isolations;
+
 	private final Report report = new Report();
 
 	private final List<String> found = new ArrayList<>();
+
+	Campaign(List<Weather> weathers, List<Isolation> isolations) {
+		this.weathers = weathers;
+		this.isolations = isolations;
+	}
 
 	/** Runs some rounds, writes a report after each run, and returns what was found. */
 	List<String> run(long seed, int rounds, int lanes, Duration duration) throws InterruptedException {
@@ -60,13 +69,13 @@ final class Campaign {
 		}
 	}
 
-	private static List<Plan> plans(long seed, int round, Duration duration) {
+	private List<Plan> plans(long seed, int round, Duration duration) {
 		List<Plan> plans = new ArrayList<>();
 		for (Backend backend : Backend.values()) {
 			for (Database database : Database.values()) {
 				int turn = round * 5 + plans.size();
-				Target target = new Target(backend, database, turn(ISOLATIONS, turn + round), Level.FENCE);
-				plans.add(PlanSource.plan(seed * 1000 + turn, target, turn(WEATHERS, turn), duration));
+				Target target = new Target(backend, database, turn(this.isolations, turn + round), Level.FENCE);
+				plans.add(PlanSource.plan(seed * 1000 + turn, target, turn(this.weathers, turn), duration));
 			}
 		}
 		plans.add(turn(plans, round * 5).at(Level.NONE));

@@ -172,7 +172,7 @@ final class Checker {
 		return call.kind().isRefusedByDatabases() || isolation == Isolation.SERIALIZABLE
 				|| isolation == Isolation.SNAPSHOT && call.kind() != Step.Kind.OPTIMISTIC
 						&& call.ending() == Ending.DATABASE_ERROR
-				|| call.kind() == Step.Kind.INTERRUPT && call.ending() == Ending.BACKEND_ERROR;
+				|| call.kind() == Step.Kind.INTERRUPT && call.ending() != Ending.LOST;
 	}
 
 	private static long longestWait(Call call) {

@@ -3,6 +3,7 @@ package io.github.holdfast.chaos;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Tag;
@@ -17,8 +18,17 @@ class ReliabilityTests {
 
 	@Test
 	void nothingIsFoundAtFence() throws Exception {
-		assertThat(new Campaign().run(Long.getLong("holdfast.chaos.seed", 1),
-				Integer.getInteger("holdfast.chaos.rounds", 4), Integer.getInteger("holdfast.chaos.lanes", 2),
+		assertNothingIsFound(new Campaign(Campaign.WEATHERS, Campaign.ISOLATIONS));
+	}
+
+	@Test
+	void nothingIsFoundWithoutFaultsAtTheHighestIsolationLevels() throws Exception {
+		assertNothingIsFound(new Campaign(List.of(Weather.CALM), List.of(Isolation.SERIALIZABLE, Isolation.SNAPSHOT)));
+	}
+
+	private static void assertNothingIsFound(Campaign campaign) throws InterruptedException {
+		assertThat(campaign.run(Long.getLong("holdfast.chaos.seed", 1), Integer.getInteger("holdfast.chaos.rounds", 4),
+				Integer.getInteger("holdfast.chaos.lanes", 2),
 				Duration.ofSeconds(Long.getLong("holdfast.chaos.seconds", 60))))
 			.isEmpty();
 	}
