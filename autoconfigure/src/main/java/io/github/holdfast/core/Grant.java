@@ -58,8 +58,6 @@ public final class Grant {
 
 	private volatile boolean claimed;
 
-	private volatile boolean overdue;
-
 	private CompletableFuture<Boolean> renewal = DONE;
 
 	private volatile long renewAt;
@@ -361,8 +359,7 @@ public final class Grant {
 
 	private void startRenewal(long now) {
 		Duration time = timeToRenew();
-		if (time == null && !this.overdue) {
-			this.overdue = true;
+		if (time == null && now - this.end < 0) {
 			logger.warn("The renewal of lock {} ends: it has been held for its maximum hold time", quoted());
 		}
 		CompletableFuture<Boolean> renewal = new CompletableFuture<>();

@@ -13,6 +13,7 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.ExpressionException;
 import org.springframework.expression.TypedValue;
 import org.springframework.expression.spel.ExpressionState;
@@ -44,18 +45,22 @@ final class LockExpression {
 
 	private final SpelNode root;
 
-	private final Function<@Nullable Object[], ExpressionState> states;
+	private final EvaluationContext context;
+
+	private final Map<String, Integer> positions;
 
 	/**
 	 * Create an expression.
 	 * @param description what and where the expression is, for messages
 	 * @param root the parsed expression
-	 * @param states creates the state of an evaluation from the arguments of a call
+	 * @param context resolves beans
+	 * @param positions the positions of the parameters by name
 	 */
-	LockExpression(String description, SpelNode root, Function<@Nullable Object[], ExpressionState> states) {
+	LockExpression(String description, SpelNode root, EvaluationContext context, Map<String, Integer> positions) {
 		this.description = description;
 		this.root = root;
-		this.states = states;
+		this.context = context;
+		this.positions = positions;
 	}
 
 	/**
@@ -89,7 +94,15 @@ final class LockExpression {
 	private <T extends @Nullable Object> T evaluate(@Nullable Object[] arguments,
 			Function<ExpressionState, T> evaluation) {
 		try {
-			return evaluation.apply(this.states.apply(arguments));
+			return evaluation.apply(new ExpressionState(this.context) {
+
+				@Override
+				public TypedValue lookupVariable(String name) {
+					Integer position = LockExpression.this.positions.get(name);
+					return new TypedValue((position != null) ? arguments[position] : null);
+				}
+
+			});
 		}
 		catch (IllegalArgumentException | ExpressionException ex) {
 			throw new IllegalArgumentException(this.description + " cannot be evaluated: " + ex.getMessage(), ex);

@@ -14,8 +14,6 @@ import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.expression.ParseException;
-import org.springframework.expression.TypedValue;
-import org.springframework.expression.spel.ExpressionState;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.FunctionReference;
@@ -75,15 +73,7 @@ final class LockExpressionParser {
 		try {
 			SpelNode root = parser.parseRaw(text).getAST();
 			check(root, false, false, parameters, where);
-			return new LockExpression(where, root, (arguments) -> new ExpressionState(this.context) {
-
-				@Override
-				public TypedValue lookupVariable(String name) {
-					Integer position = parameters.positions.get(name);
-					return new TypedValue((position != null) ? arguments[position] : null);
-				}
-
-			});
+			return new LockExpression(where, root, this.context, parameters.positions);
 		}
 		catch (ParseException ex) {
 			throw new LockConfigurationException(where + " is not a SpEL expression: " + ex.getMessage() + ".",

@@ -1,6 +1,5 @@
 package io.github.holdfast.interceptor;
 
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Collection;
@@ -20,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.util.Assert;
-import org.springframework.util.ReflectionUtils;
 
 /**
  * Calls a method under its locks.
@@ -109,13 +108,7 @@ final class LockInterceptor implements MethodInterceptor {
 		Method callable = LockOperationSource.callable(fallback, proxy);
 		Assert.state(callable != null,
 				() -> "The fallback method '" + fallback.getName() + "' is not on an interface of the JDK proxy");
-		ReflectionUtils.makeAccessible(callable);
-		try {
-			return callable.invoke(proxy, arguments);
-		}
-		catch (InvocationTargetException failure) {
-			throw failure.getTargetException();
-		}
+		return AopUtils.invokeJoinpointUsingReflection(proxy, callable, arguments);
 	}
 
 }

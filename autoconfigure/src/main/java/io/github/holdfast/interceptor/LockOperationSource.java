@@ -36,6 +36,7 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
 import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Reads the annotation of each method once: the only class that knows its attributes.
@@ -46,7 +47,7 @@ public final class LockOperationSource {
 
 	private final Map<List<Object>, BodyTransaction> bodies = new ConcurrentHashMap<>();
 
-	private final Supplier<LockManager> manager;
+	private final SingletonSupplier<LockManager> manager;
 
 	private final Supplier<LockSettings> defaults;
 
@@ -66,7 +67,7 @@ public final class LockOperationSource {
 	 */
 	public LockOperationSource(Supplier<LockManager> manager, Supplier<LockSettings> defaults,
 			Supplier<@Nullable TransactionAspectSupport> transactions, ConfigurableBeanFactory beanFactory) {
-		this.manager = manager;
+		this.manager = SingletonSupplier.of(manager);
 		this.defaults = defaults;
 		this.transactions = transactions;
 		this.beanFactory = beanFactory;
@@ -151,7 +152,7 @@ public final class LockOperationSource {
 	}
 
 	LockManager manager() {
-		return this.manager.get();
+		return this.manager.obtain();
 	}
 
 	/**

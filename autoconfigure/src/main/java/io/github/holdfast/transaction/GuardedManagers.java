@@ -15,6 +15,7 @@ import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.PriorityOrdered;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionExecutionListener;
@@ -26,7 +27,7 @@ import org.springframework.transaction.support.ResourceTransactionManager;
  * Puts its listener first in each transaction manager. When all beans exist, it checks
  * that their transactions can be guarded.
  */
-public final class GuardedManagers implements BeanPostProcessor, SmartInitializingSingleton {
+public final class GuardedManagers implements BeanPostProcessor, PriorityOrdered, SmartInitializingSingleton {
 
 	private static final String NAME_IT = "'holdfast.transaction-managers.%s: fence' if it works on the database of "
 			+ "the locks, or 'holdfast.transaction-managers.%s: lease' if nothing that locks protect is changed "
@@ -55,6 +56,15 @@ public final class GuardedManagers implements BeanPostProcessor, SmartInitializi
 		this.beans = beans;
 		this.claims = claims;
 		this.levels = levels;
+	}
+
+	/**
+	 * Before Spring creates advice: with it, it may create managers, because of a
+	 * {@code TransactionManagementConfigurer}.
+	 */
+	@Override
+	public int getOrder() {
+		return HIGHEST_PRECEDENCE;
 	}
 
 	@Override
@@ -100,8 +110,7 @@ public final class GuardedManagers implements BeanPostProcessor, SmartInitializi
 	}
 
 	/**
-	 * A manager that was created before this post-processor, for example because of a
-	 * {@code TransactionManagementConfigurer}, gets its listener here.
+	 * A manager that was created even earlier gets its listener here.
 	 */
 	@Override
 	public void afterSingletonsInstantiated() {

@@ -84,7 +84,7 @@ final class ManagedDataSource {
 	 */
 	static void isolate(DataSource dataSource) {
 		if (HIKARI && pool(dataSource) instanceof HikariDataSource hikari && !hikari.isAutoCommit()
-				&& !hikari.isIsolateInternalQueries()) {
+				&& !hikari.isIsolateInternalQueries() && !hikari.isRunning()) {
 			hikari.setIsolateInternalQueries(true);
 		}
 	}

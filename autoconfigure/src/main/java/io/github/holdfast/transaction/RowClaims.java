@@ -8,7 +8,6 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 import io.github.holdfast.LockBackend.Lease;
-import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.core.Grant;
 import io.github.holdfast.store.jdbc.FenceRows;
@@ -64,12 +63,7 @@ public final class RowClaims {
 	}
 
 	LockRows rows() {
-		try {
-			return database().rows();
-		}
-		catch (SQLException ex) {
-			throw new LockBackendException("holdfast_lock", "the database failed", ex);
-		}
+		return database().rows();
 	}
 
 	/**
@@ -77,12 +71,7 @@ public final class RowClaims {
 	 * @param isolation a constant of {@link Connection}, or -1 for that of the pool
 	 */
 	boolean mayWait(int isolation) {
-		try {
-			return rows().dialect().readsFreshAfterWait((isolation < 0) ? database().isolation() : isolation);
-		}
-		catch (SQLException ex) {
-			throw new LockBackendException("holdfast_lock", "the database failed", ex);
-		}
+		return rows().dialect().readsFreshAfterWait((isolation < 0) ? database().isolation() : isolation);
 	}
 
 	boolean hasTransactionLocks() {

@@ -2,10 +2,13 @@ package io.github.holdfast.interceptor;
 
 import java.util.Arrays;
 import java.util.Objects;
+import java.util.UUID;
 import java.util.function.Predicate;
 
 import javax.sql.DataSource;
 
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.autoconfigure.LockedApplication;
@@ -29,6 +32,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.DependsOn;
 import org.springframework.context.annotation.Primary;
 import org.springframework.core.Ordered;
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -143,21 +147,47 @@ class BodyTransactionTests {
 		});
 	}
 
+	@Test
+	void poolWithoutAutoCommitThatIsCreatedAsEarlyIsolatesItsQueries() {
+		this.application.withUserConfiguration(Managers.class, OtherByDefault.class)
+			.withPropertyValues("spring.datasource.hikari.auto-commit=false")
+			.run((context) -> {
+				assertThat(context.getBean(HikariDataSource.class).isIsolateInternalQueries()).isTrue();
+				assertThat(context.getBean(Stock.class).transactional()).isTrue();
+			});
+	}
+
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
-	void poolWithoutAutoCommitThatWasCreatedAsEarlyMustIsolateItsQueries(boolean isolated) {
-		this.application.withUserConfiguration(Managers.class, OtherByDefault.class)
-			.withPropertyValues("spring.datasource.hikari.auto-commit=false",
-					"spring.datasource.hikari.isolate-internal-queries=" + isolated)
-			.run((context) -> {
-				if (isolated) {
-					assertThat(context.getBean(Stock.class).transactional()).isTrue();
-				}
-				else {
-					LockedApplication.assertRefused(context.getStartupFailure(),
-							"hands out connections without auto-commit", "isolate-internal-queries");
-				}
-			});
+	void poolWithoutAutoCommitThatIsRunningMustIsolateItsQueries(boolean isolated) {
+		this.application.withBean(HikariDataSource.class, () -> running(isolated)).run((context) -> {
+			if (isolated) {
+				assertThat(context.getBean(Stock.class).transactional()).isTrue();
+			}
+			else {
+				LockedApplication.assertRefused(context.getStartupFailure(),
+						"hands out connections without auto-commit", "isolate-internal-queries");
+			}
+		});
+	}
+
+	private static HikariDataSource running(boolean isolated) {
+		HikariConfig config = new HikariConfig();
+		config.setJdbcUrl("jdbc:h2:mem:" + UUID.randomUUID());
+		config.setAutoCommit(false);
+		config.setIsolateInternalQueries(isolated);
+		return new HikariDataSource(config);
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { Managers.class, OtherByDefault.class })
+	void callBeforeTheApplicationHasStartedIsRefused(Class<?> configuration) {
+		this.application.withUserConfiguration(Managers.class, configuration)
+			.withUserConfiguration(EarlyCaller.class)
+			.run((context) -> assertThat(context).getFailure()
+				.hasRootCauseInstanceOf(IllegalStateException.class)
+				.rootCause()
+				.hasMessageContaining("is used under a lock before the application has started"));
 	}
 
 	@Test
@@ -278,6 +308,16 @@ class BodyTransactionTests {
 		static TransactionManagementConfigurer configurer(
 				@Qualifier("other") ObjectProvider<TestTransactionManager> other) {
 			return other::getObject;
+		}
+
+	}
+
+	/** Calls a locked method while beans are still created. */
+	@DependsOn("lockSchemaInitializer")
+	static class EarlyCaller {
+
+		EarlyCaller(Stock stock) {
+			stock.transactional();
 		}
 
 	}

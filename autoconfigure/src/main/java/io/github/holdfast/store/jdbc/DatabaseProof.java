@@ -87,7 +87,7 @@ public final class DatabaseProof {
 
 	private SqlDialect dialect() {
 		try {
-			return this.connections.rows().dialect();
+			return this.connections.call((connection, rows) -> rows.dialect());
 		}
 		catch (SQLException ex) {
 			throw new LockConfigurationException("The database of the locks could not be reached: " + ex.getMessage(),

@@ -41,7 +41,7 @@ public final class FenceRows {
 	}
 
 	private String id(String key) {
-		return JdbcLockBackend.id(this.source + ' ' + key);
+		return LockRows.id(this.source + ' ' + key);
 	}
 
 	/**
@@ -116,12 +116,8 @@ public final class FenceRows {
 	 */
 	public boolean insertIfMissing(Grant grant) {
 		String key = grant.request().key();
-		try {
-			return insertIfMissing(id(key), key, grant.lease().epoch());
-		}
-		catch (SQLException ex) {
-			throw LockWaits.failed(key, "could not be written into the table holdfast_lock", ex);
-		}
+		return LockWaits.ask(key, "could not be written into the table holdfast_lock",
+				() -> insertIfMissing(id(key), key, grant.lease().epoch()));
 	}
 
 	/**
@@ -161,15 +157,11 @@ public final class FenceRows {
 	 */
 	public void exclude(String key, long epoch) {
 		String id = id(key);
-		try {
-			this.connections.repeat(() -> this.connections.call((connection, rows) -> {
-				rows.insert(connection, id, true, LockWaits.SHORT);
-				return rows.evictToken(connection, id, epoch, LockWaits.SHORT);
-			}));
-		}
-		catch (SQLException ex) {
-			throw LockWaits.failed(key, "could not be taken away", ex);
-		}
+		LockWaits.ask(key, "could not be taken away",
+				() -> this.connections.repeat(() -> this.connections.call((connection, rows) -> {
+					rows.insert(connection, id, true, LockWaits.SHORT);
+					return rows.evictToken(connection, id, epoch, LockWaits.SHORT);
+				})));
 	}
 
 }

@@ -12,13 +12,11 @@ import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
-import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.ManageableLockBackend;
 import io.github.holdfast.core.LockOwner;
 import io.github.holdfast.store.Deadline;
-import io.github.holdfast.store.LockKeys;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
@@ -67,10 +65,6 @@ public final class JdbcLockBackend implements ManageableLockBackend, AutoCloseab
 		this.renewals = Executors.newFixedThreadPool(RENEWAL_THREADS, threads);
 	}
 
-	static String id(String key) {
-		return LockKeys.id(key, SqlDialect.MAX_KEY_BYTES);
-	}
-
 	/**
 	 * Creates a lock that a transaction of this database takes by its first statement.
 	 * @param request the key and the wait time
@@ -87,12 +81,12 @@ public final class JdbcLockBackend implements ManageableLockBackend, AutoCloseab
 	 * @throws InterruptedException if the thread was interrupted
 	 */
 	public @Nullable VersionLease version(LockRequest request) throws InterruptedException {
-		return VersionLease.read(this.waits, id(request.key()), request.waitTime().toNanos());
+		return VersionLease.read(this.waits, LockRows.id(request.key()), request.waitTime().toNanos());
 	}
 
 	@Override
 	public @Nullable JdbcLockLease acquire(LockRequest request) throws InterruptedException {
-		String id = id(request.key());
+		String id = LockRows.id(request.key());
 		return LockWaits.poll(request.waitTime().toNanos(), (deadline) -> {
 			JdbcLockLease lease = attempt(request, id, deadline);
 			try {
@@ -187,20 +181,16 @@ public final class JdbcLockBackend implements ManageableLockBackend, AutoCloseab
 
 	@Override
 	public @Nullable LockHolder holder(String key) {
-		String id = id(key);
-		try {
-			return this.connections.<@Nullable LockHolder>inTransaction((connection, rows) -> {
-				LockRows.Row row = rows.find(connection, id, LockWaits.SHORT);
-				if (row == null || row.isLeased()) {
-					return (row != null) ? leased(row) : null;
-				}
-				return rows.lockUnlocked(connection, id, LockWaits.SHORT) ? null
-						: LockHolder.of("held by an open transaction of the database");
-			});
-		}
-		catch (SQLException ex) {
-			throw LockWaits.failed(key, "could not be looked up", ex);
-		}
+		String id = LockRows.id(key);
+		return LockWaits.<@Nullable LockHolder>ask(key, "could not be looked up",
+				() -> this.connections.<@Nullable LockHolder>inTransaction((connection, rows) -> {
+					LockRows.Row row = rows.find(connection, id, LockWaits.SHORT);
+					if (row == null || row.isLeased()) {
+						return (row != null) ? leased(row) : null;
+					}
+					return rows.lockUnlocked(connection, id, LockWaits.SHORT) ? null
+							: LockHolder.of("held by an open transaction of the database");
+				}));
 	}
 
 	private static LockHolder leased(LockRows.Row row) {
@@ -211,32 +201,22 @@ public final class JdbcLockBackend implements ManageableLockBackend, AutoCloseab
 
 	@Override
 	public boolean forceRelease(String key) {
-		String id = id(key);
-		try {
-			return this.connections.repeat(() -> this.connections.call((connection, rows) -> {
-				LockRows.Row row = rows.find(connection, id, LockWaits.SHORT);
-				return row != null && row.isLeased() && rows.evict(connection, id, LockWaits.SHORT);
-			}));
-		}
-		catch (SQLException ex) {
-			throw LockWaits.failed(key, "could not be taken away", ex);
-		}
+		String id = LockRows.id(key);
+		return LockWaits.ask(key, "could not be taken away",
+				() -> this.connections.repeat(() -> this.connections.call((connection, rows) -> {
+					LockRows.Row row = rows.find(connection, id, LockWaits.SHORT);
+					return row != null && row.isLeased() && rows.evict(connection, id, LockWaits.SHORT);
+				})));
 	}
 
 	@Override
 	public Status ping() {
-		try {
-			return this.connections.call((connection, rows) -> {
-				LockRows.Row row = rows.find(connection, id("holdfast:ping"), LockWaits.SHORT);
-				return new Status(
-						connection.getMetaData().getDatabaseProductName() + " "
-								+ connection.getMetaData().getDatabaseProductVersion(),
-						(row != null) ? Instant.EPOCH.plus(row.now(), ChronoUnit.MICROS) : null);
-			});
-		}
-		catch (SQLException ex) {
-			throw new LockBackendException("holdfast:ping", "the database does not answer", ex);
-		}
+		return LockWaits.ask("holdfast:ping", "could not be looked up", () -> this.connections.call((own, rows) -> {
+			LockRows.Row row = rows.find(own, LockRows.id("holdfast:ping"), LockWaits.SHORT);
+			return new Status(
+					own.getMetaData().getDatabaseProductName() + " " + own.getMetaData().getDatabaseProductVersion(),
+					(row != null) ? Instant.EPOCH.plus(row.now(), ChronoUnit.MICROS) : null);
+		}));
 	}
 
 	/**

@@ -108,12 +108,7 @@ public final class JdbcLockLease implements LockBackend.Lease {
 	}
 
 	private boolean answer(String what, StatementDeadline.SqlCall<Boolean> question) {
-		try {
-			return this.connections.repeat(question);
-		}
-		catch (SQLException ex) {
-			throw LockWaits.failed(this.id, "could not be " + what, ex);
-		}
+		return LockWaits.ask(this.id, "could not be " + what, () -> this.connections.repeat(question));
 	}
 
 }

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
+import io.github.holdfast.store.LockKeys;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  * counts changed rows or found rows.
  */
 public final class LockRows {
+
+	private static final int MAX_KEY_BYTES = 255;
 
 	private static final String UPDATE = "UPDATE holdfast_lock SET ";
 
@@ -86,6 +89,13 @@ public final class LockRows {
 		this.purge = "SELECT lock_key FROM holdfast_lock WHERE lock_key > ? AND expires_at < " + now
 				+ " - ? AND epoch < " + now + " - ? ORDER BY lock_key LIMIT ? FOR UPDATE SKIP LOCKED";
 		this.insertToken = dialect.insert(COLUMNS, "?, 0, NULL, NULL, " + now);
+	}
+
+	/**
+	 * The key of a row.
+	 */
+	static String id(String key) {
+		return LockKeys.id(key, MAX_KEY_BYTES);
 	}
 
 	/**

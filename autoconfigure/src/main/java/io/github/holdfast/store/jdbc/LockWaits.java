@@ -45,7 +45,7 @@ final class LockWaits {
 	 * needs one place.
 	 * @return {@code false} if the time is over, or the database cannot end a wait
 	 */
-	boolean enterDatabase(long nanos) throws InterruptedException, SQLException {
+	boolean enterDatabase(long nanos) throws InterruptedException {
 		Integer entered = this.entered.get();
 		if (nanos == 0 || this.poolSize.obtain() < 2 || !this.connections.rows().dialect().cancelsWaits()
 				|| entered == null && !this.places.obtain().tryAcquire(nanos, TimeUnit.NANOSECONDS)) {
@@ -106,6 +106,18 @@ final class LockWaits {
 	boolean expire(String id) throws SQLException {
 		return this.connections.inTransaction(
 				(connection, rows) -> rows.lockUnlocked(connection, id, SHORT) && rows.expire(connection, id, SHORT));
+	}
+
+	/**
+	 * Reports an error of the database as a failure of the store.
+	 */
+	static <T extends @Nullable Object> T ask(String key, String what, StatementDeadline.SqlCall<T> question) {
+		try {
+			return question.run();
+		}
+		catch (SQLException ex) {
+			throw failed(key, what, ex);
+		}
 	}
 
 	static LockBackendException failed(String key, String what, SQLException ex) {

@@ -8,6 +8,7 @@ import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
+import io.github.holdfast.LockBackendException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
@@ -55,19 +56,20 @@ public final class OwnConnections {
 	/**
 	 * The statements for the database that is really there.
 	 * @return the statements
-	 * @throws SQLException if the database failed
+	 * @throws LockBackendException if the database failed
 	 */
-	public LockRows rows() throws SQLException {
+	public LockRows rows() {
 		LockRows rows = this.rows;
-		return (rows != null) ? rows : call((connection, known) -> known);
+		return (rows != null) ? rows
+				: LockWaits.ask("holdfast_lock", "could not be read", () -> repeat(() -> call((own, known) -> known)));
 	}
 
 	/**
 	 * The isolation level that the pool gives its connections.
 	 * @return a constant of {@link Connection}
-	 * @throws SQLException if the database failed
+	 * @throws LockBackendException if the database failed
 	 */
-	public int isolation() throws SQLException {
+	public int isolation() {
 		rows();
 		return this.isolation;
 	}

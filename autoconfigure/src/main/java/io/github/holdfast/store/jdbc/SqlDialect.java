@@ -37,8 +37,6 @@ public enum SqlDialect {
 	H2(Set.of("H2"), "cast(extract(epoch from current_timestamp(6)) * 1000000 as bigint)", "", "",
 			Set.of("40001", "50200", "90131"), Set.of("90096"));
 
-	static final int MAX_KEY_BYTES = 255;
-
 	private final Set<String> products;
 
 	private final String now;

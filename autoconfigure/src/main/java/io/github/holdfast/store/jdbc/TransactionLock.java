@@ -42,27 +42,21 @@ public final class TransactionLock implements LockGuard.PendingLease {
 	TransactionLock(LockWaits waits, LockRequest request) {
 		this.waits = waits;
 		this.key = request.key();
-		this.id = JdbcLockBackend.id(request.key());
+		this.id = LockRows.id(request.key());
 		this.deadline = Deadline.after(request.waitTime());
 	}
 
 	@Override
 	public boolean awaitAttempt(long nanos) throws InterruptedException {
 		leaveDatabase();
-		try {
-			if (this.attempted && !awaitFree(nanos)) {
-				return false;
-			}
-			// The row can be free although callers that wait for other rows have all
-			// places
-			long most = this.attempted ? LockWaits.SHORT / 100 : 1;
-			this.attempted = true;
-			this.waitsInDatabase = this.waits.enterDatabase(Math.min(most, this.deadline.remainingNanos()));
-			return true;
+		if (this.attempted && !awaitFree(nanos)) {
+			return false;
 		}
-		catch (SQLException ex) {
-			throw LockWaits.failed(this.key, "could not be acquired", ex);
-		}
+		// The row can be free although callers that wait for other rows have all places
+		long most = this.attempted ? LockWaits.SHORT / 100 : 1;
+		this.attempted = true;
+		this.waitsInDatabase = this.waits.enterDatabase(Math.min(most, this.deadline.remainingNanos()));
+		return true;
 	}
 
 	/**
@@ -167,11 +161,9 @@ public final class TransactionLock implements LockGuard.PendingLease {
 		// An interrupt would cancel the question
 		boolean interrupted = Thread.interrupted();
 		try {
-			Long epoch = this.waits.connections().rows().epoch(connection, this.id, LockWaits.SHORT);
+			Long epoch = LockWaits.<@Nullable Long>ask(this.key, "has a fencing token that could not be read",
+					() -> this.waits.connections().rows().epoch(connection, this.id, LockWaits.SHORT));
 			return (epoch != null) ? epoch : 0;
-		}
-		catch (SQLException ex) {
-			throw LockWaits.failed(this.key, "has a fencing token that could not be read", ex);
 		}
 		finally {
 			if (interrupted) {
