@@ -231,7 +231,7 @@ class Clients {
 
 	static LockClient bareCommandsFenced(ConfigurableApplicationContext application) {
 		LockClient lock = bareCommands(application);
-		LockClient fence = rowUpdate(application);
+		LockClient fence = lockStatements(application);
 		return new LockClient() {
 
 			@Override

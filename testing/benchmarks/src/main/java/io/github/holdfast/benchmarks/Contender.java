@@ -46,7 +46,7 @@ public enum Contender {
 			Clients::springIntegrationJdbc),
 	CURATOR("Curator 5.9.0, `InterProcessMutex`", Reach.ALL_JVMS, Store.ZOOKEEPER, Clients::curator),
 	BARE_COMMANDS("bare `SET NX`, tried each ms", Reach.ALL_JVMS, Store.REDIS, Clients::bareCommands),
-	BARE_COMMANDS_FENCED("bare `SET NX`, and an `UPDATE` by hand", Reach.TRANSACTIONS, Store.REDIS,
+	BARE_COMMANDS_FENCED("bare `SET NX`, and the statements of a lock by hand", Reach.TRANSACTIONS, Store.REDIS,
 			Clients::bareCommandsFenced),
 	ROW_UPDATE("`UPDATE` by hand, no lock", Reach.TRANSACTIONS, null, Clients::rowUpdate),
 	LOCK_STATEMENTS("what Holdfast `jdbc` sends, by hand", Reach.TRANSACTIONS, null, Clients::lockStatements),
