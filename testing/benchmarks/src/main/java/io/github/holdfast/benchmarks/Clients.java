@@ -1,11 +1,13 @@
 package io.github.holdfast.benchmarks;
 
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -13,6 +15,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 import com.baomidou.lock.LockInfo;
 import com.baomidou.lock.executor.LockExecutor;
@@ -55,6 +58,8 @@ import org.springframework.integration.redis.util.RedisLockRegistry.RedisLockTyp
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.util.Assert;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 import io.github.holdfast.LockTemplate;
 
@@ -200,12 +205,52 @@ class Clients {
 		};
 	}
 
-	/** The least that a lock in Redis can be: no token, no renewal, no order. */
-	static LockClient bareCommands(ConfigurableApplicationContext application) {
+	private static RedisCommands<String, String> commands(ConfigurableApplicationContext application) {
 		int port = application.getEnvironment().getRequiredProperty("spring.data.redis.port", Integer.class);
 		RedisClient client = RedisClient.create(RedisURI.create("127.0.0.1", port));
 		atTheEnd(application, client::shutdown);
-		RedisCommands<String, String> redis = client.connect().sync();
+		return client.connect().sync();
+	}
+
+	/** What Holdfast sends to Redis for a key that is free, and nothing else of it. */
+	static LockClient lockScripts(ConfigurableApplicationContext application) {
+		RedisCommands<String, String> redis = commands(application);
+		String acquire = redis.scriptLoad(script("ACQUIRE"));
+		String release = redis.scriptLoad(script("RELEASE"));
+		String lease = Long.toString(LEASE_TIME.toMillis());
+		return (key, body) -> {
+			String owner = UUID.randomUUID().toString();
+			String[] keys = Stream
+				.of("%s", "holdfast_epoch:{%s}", "holdfast_queue:{%s}", "holdfast_tickets:{%s}",
+						"holdfast_sharers:{%s}", "redisson_lock__channel:{%s}")
+				.map((name) -> name.replace("%s", key))
+				.toArray(String[]::new);
+			List<Object> granted = redis.evalsha(acquire, ScriptOutputType.MULTI, keys, owner, lease, lease, "by hand",
+					"write", "");
+			Assert.state((Long) granted.get(0) > 0, "The key is not free");
+			try {
+				body.run();
+			}
+			finally {
+				redis.evalsha(release, ScriptOutputType.MULTI, keys, owner);
+			}
+		};
+	}
+
+	private static String script(String name) {
+		Class<?> scripts = ClassUtils.resolveClassName("io.github.holdfast.store.redis.LockScript", null);
+		Method lua = ReflectionUtils.findMethod(scripts, "lua");
+		ReflectionUtils.makeAccessible(lua);
+		return Stream.of(scripts.getEnumConstants())
+			.filter((script) -> script.toString().equals(name))
+			.map((script) -> (String) ReflectionUtils.invokeMethod(lua, script))
+			.findFirst()
+			.orElseThrow();
+	}
+
+	/** The least that a lock in Redis can be: no token, no renewal, no order. */
+	static LockClient bareCommands(ConfigurableApplicationContext application) {
+		RedisCommands<String, String> redis = commands(application);
 		SetArgs lease = SetArgs.Builder.nx().px(LEASE_TIME.toMillis());
 		String release = redis.scriptLoad("""
 				if redis.call('get', KEYS[1]) == ARGV[1] then
@@ -245,23 +290,6 @@ class Clients {
 			}
 
 		};
-	}
-
-	/**
-	 * The least that a lock of the transaction itself can be, and the least that can keep
-	 * a superseded holder from its commit: one row of a table, updated by hand before
-	 * anything else. No token for others, no limit of the wait, no notice that the lock
-	 * was lost.
-	 */
-	static LockClient rowUpdate(ApplicationContext application) {
-		JdbcTemplate jdbc = application.getBean(JdbcTemplate.class);
-		jdbc.execute("create table if not exists row_by_hand (lock_key varchar(255) not null primary key, "
-				+ "epoch bigint not null)");
-		return new Row((key) -> jdbc.update("insert into row_by_hand values (?, 1)", key), (key, body) -> {
-			int rows = jdbc.update("update row_by_hand set epoch = epoch + 1 where lock_key = ?", key);
-			Assert.state(rows == 1, "There is no row to lock");
-			body.run();
-		});
 	}
 
 	static LockClient lockStatements(ApplicationContext application) {

@@ -48,7 +48,7 @@ public enum Contender {
 	BARE_COMMANDS("bare `SET NX`, tried each ms", Reach.ALL_JVMS, Store.REDIS, Clients::bareCommands),
 	BARE_COMMANDS_FENCED("bare `SET NX`, and the statements of a lock by hand", Reach.TRANSACTIONS, Store.REDIS,
 			Clients::bareCommandsFenced),
-	ROW_UPDATE("`UPDATE` by hand, no lock", Reach.TRANSACTIONS, null, Clients::rowUpdate),
+	LOCK_SCRIPTS("what Holdfast `redis` sends, by hand", Reach.NOBODY, Store.REDIS, Clients::lockScripts),
 	LOCK_STATEMENTS("what Holdfast `jdbc` sends, by hand", Reach.TRANSACTIONS, null, Clients::lockStatements),
 	SELECT_FOR_UPDATE("`SELECT … FOR UPDATE`, no lock", Reach.TRANSACTIONS, null, Clients::noLock),
 	NO_LOCK("no lock", Reach.NOBODY, null, Clients::noLock),
