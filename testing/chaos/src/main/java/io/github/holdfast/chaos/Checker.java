@@ -164,15 +164,17 @@ final class Checker {
 
 	/**
 	 * MariaDB refuses an UPDATE of a row that an optimistic call has changed, even if it
-	 * has not committed; optimistic calls repeat. An interrupt cancels the question for
-	 * the fencing token.
+	 * has not committed; optimistic calls repeat. An optimistic call locks the row of its
+	 * lock last, so it can meet a holder in a deadlock. An interrupt cancels the question
+	 * for the fencing token.
 	 */
 	private boolean mayBeRefused(Call call) {
 		Isolation isolation = this.plan.target().isolation();
 		return call.kind().isRefusedByDatabases() || isolation == Isolation.SERIALIZABLE
 				|| isolation == Isolation.SNAPSHOT && call.kind() != Step.Kind.OPTIMISTIC
 						&& call.ending() == Ending.DATABASE_ERROR
-				|| call.kind() == Step.Kind.INTERRUPT && call.ending() != Ending.LOST;
+				|| call.kind() == Step.Kind.INTERRUPT && call.ending() != Ending.LOST
+				|| call.detail().contains("eadlock") && this.plan.hasAny(Step.Kind.OPTIMISTIC::equals);
 	}
 
 	private static long longestWait(Call call) {

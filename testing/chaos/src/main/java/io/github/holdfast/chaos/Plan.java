@@ -1,6 +1,7 @@
 package io.github.holdfast.chaos;
 
 import java.util.List;
+import java.util.function.Predicate;
 
 /**
  * All that happens in a run, as far as it can be said before. Times are in milliseconds:
@@ -28,9 +29,13 @@ record Plan(long seed, Target target, Weather weather, int leaseTime, int durati
 	}
 
 	boolean needsEntities() {
+		return hasAny(Step.Kind::needsEntities);
+	}
+
+	boolean hasAny(Predicate<Step.Kind> kinds) {
 		return this.programs.stream()
 			.flatMap((program) -> program.steps().stream())
-			.anyMatch((step) -> step.kind().needsEntities());
+			.anyMatch((step) -> kinds.test(step.kind()));
 	}
 
 	@Override
