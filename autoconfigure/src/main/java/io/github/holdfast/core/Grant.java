@@ -359,7 +359,7 @@ public final class Grant {
 
 	private void startRenewal(long now) {
 		Duration time = timeToRenew();
-		if (time == null && now - this.end < 0) {
+		if (time == null && this.renewAt - this.end < 0) {
 			logger.warn("The renewal of lock {} ends: it has been held for its maximum hold time", quoted());
 		}
 		CompletableFuture<Boolean> renewal = new CompletableFuture<>();

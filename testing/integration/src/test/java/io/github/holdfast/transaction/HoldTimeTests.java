@@ -74,6 +74,33 @@ class HoldTimeTests {
 		});
 	}
 
+	/** The log must say once why the lock ends, however late the watchdog is. */
+	@Test
+	void logSaysThatTheRenewalEndsAlthoughTheLastOneWasLate(CapturedOutput output) {
+		Duration maxHoldTime = Duration.ofSeconds(2);
+		LeaseCalls calls = new LeaseCalls((call) -> {
+			if (call.equals("renew")) {
+				waitFor(maxHoldTime.plusMillis(1));
+			}
+		});
+		TestBackend.H2.application().withBean(LeaseCalls.class, () -> calls).run((context) -> {
+			LockTemplate locks = context.getBean(LockTemplate.class)
+				.withLeaseTime(Duration.ofSeconds(3))
+				.withMaxHoldTime(maxHoldTime);
+			locks.run("late", () -> {
+				await().atMost(PATIENCE)
+					.untilAsserted(
+							() -> assertThat(output).containsOnlyOnce("The renewal of lock 'holdfast:late' ends"));
+				assertThat(calls.count("renew")).isEqualTo(1);
+			});
+		});
+	}
+
+	private static void waitFor(Duration time) {
+		long start = System.nanoTime();
+		await().atMost(PATIENCE).until(() -> System.nanoTime() - start > time.toNanos());
+	}
+
 	@Test
 	void localLockWithoutALeaseStaysHeld() {
 		String key = "stuck:" + UUID.randomUUID();
@@ -82,8 +109,7 @@ class HoldTimeTests {
 		LockTemplate locks = new LockTemplate(locksManager).withWaitTime(Duration.ZERO);
 		try {
 			locks.withLeaseTime(Duration.ofMillis(30)).withMaxHoldTime(maxHoldTime).run(key, () -> {
-				long start = System.nanoTime();
-				await().until(() -> System.nanoTime() - start > 4 * maxHoldTime.toNanos());
+				waitFor(maxHoldTime.multipliedBy(4));
 				CompletableFuture<Void> other = CompletableFuture.runAsync(() -> locks.acquire(key).close());
 				assertThatExceptionOfType(Exception.class).isThrownBy(() -> other.get(60, TimeUnit.SECONDS))
 					.withCauseInstanceOf(LockNotAcquiredException.class);
