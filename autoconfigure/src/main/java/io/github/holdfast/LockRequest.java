@@ -3,6 +3,8 @@ package io.github.holdfast;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
+import io.github.holdfast.core.LockOwner;
+
 import org.springframework.util.Assert;
 
 /**
@@ -14,16 +16,14 @@ import org.springframework.util.Assert;
  * @param fair whether the waiters of all nodes are served in the order of their arrival
  * @param waitTime how long to wait; zero means one attempt
  * @param leaseTime how long the lock lives without a renewal
- * @param owner a random text that no other acquisition has
- * @param holder who acquires it, for messages
+ * @param owner who acquires it
  */
 public record LockRequest(String key, String name, LockMode mode, boolean fair, Duration waitTime, Duration leaseTime,
-		String owner, String holder) {
+		LockOwner owner) {
 
 	public LockRequest {
 		Assert.hasText(key, "Lock key must not be blank");
 		Assert.hasText(name, "Lock name must not be blank");
-		Assert.hasText(owner, "Lock owner must not be blank");
 		Assert.isTrue(!waitTime.isNegative(), "Wait time must not be negative");
 		Assert.isTrue(!leaseTime.isNegative() && !leaseTime.isZero(), "Lease time must be positive");
 		Assert.isTrue(key.equals(new String(key.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8)),

@@ -131,9 +131,9 @@ final class LockStartup implements SmartInitializingSingleton {
 	}
 
 	private void takeLock() throws InterruptedException, ExecutionException {
-		LockBackend.Lease lease = this.backend.acquire(new LockRequest(this.properties.keyPrefix() + "startup-check",
-				"startup check", LockMode.EXCLUSIVE, false, this.properties.waitTime(), this.properties.leaseTime(),
-				LockOwner.random(), "startup check"));
+		LockBackend.Lease lease = this.backend
+			.acquire(new LockRequest(this.properties.keyPrefix() + "startup-check", "startup check", LockMode.EXCLUSIVE,
+					false, this.properties.waitTime(), this.properties.leaseTime(), new LockOwner("startup check")));
 		if (lease != null) {
 			lease.release().toCompletableFuture().get();
 		}

@@ -50,9 +50,7 @@ public final class Grant {
 
 	private volatile long end;
 
-	private volatile boolean lost;
-
-	private volatile boolean released;
+	private volatile State state = State.HELD;
 
 	private volatile boolean installed;
 
@@ -92,7 +90,7 @@ public final class Grant {
 	 * @return {@code false} if the lease has run out or is lost
 	 */
 	public boolean isValid() {
-		return !this.lost && !this.released && this.lease.isAlive()
+		return this.state == State.HELD && this.lease.isAlive()
 				&& (!this.lease.expires() || this.claimed || System.nanoTime() - this.end < 0);
 	}
 
@@ -192,7 +190,7 @@ public final class Grant {
 	 */
 	boolean serves(LockSettings settings) {
 		Duration leaseTime = settings.times().leaseTimeOrDefault();
-		return !this.released && leaseTime.equals(this.request.leaseTime()) && isFreshFor(leaseTime);
+		return leaseTime.equals(this.request.leaseTime()) && isFreshFor(leaseTime);
 	}
 
 	private boolean isFreshFor(Duration leaseTime) {
@@ -297,13 +295,13 @@ public final class Grant {
 	 * @return {@code false} if the lock was lost
 	 */
 	CompletionStage<Boolean> release() {
-		this.released = true;
+		end(State.RELEASED);
 		this.holder = null;
 		LocalQueue.Turn queue = this.queue;
 		if (queue != null) {
 			queue.releasing();
 		}
-		CompletionStage<Boolean> answer = this.lost ? CompletableFuture.completedStage(false)
+		CompletionStage<Boolean> answer = (this.state == State.LOST) ? CompletableFuture.completedStage(false)
 				: attempt(this.lease::release);
 		return answer.whenComplete((released, failure) -> {
 			exitQueue();
@@ -330,7 +328,7 @@ public final class Grant {
 		if (now - this.end >= 0 && !this.claimed && this.lease.expires()) {
 			exitQueue();
 		}
-		if (!this.lease.expires() || this.released || this.lost || this.releaseAt != 0) {
+		if (!this.lease.expires() || this.state != State.HELD || this.releaseAt != 0) {
 			long end = (now - this.end < 0) ? this.end : now + Watchdog.LONGEST_SLEEP;
 			return (this.releaseAt != 0) ? this.releaseAt : end;
 		}
@@ -345,11 +343,11 @@ public final class Grant {
 	 * block, and renewals do not wait for it.
 	 */
 	private void releaseLate(long now) {
-		if (this.released && now - this.end >= 0) {
+		if (this.state == State.RELEASED && now - this.end >= 0) {
 			this.watchdog.forget(this);
 			return;
 		}
-		this.released = true;
+		end(State.RELEASED);
 		this.releaseAt = 0;
 		this.watchdog.later(() -> release().exceptionally((failure) -> {
 			logger.debug("Lock {} could not be released, trying again", quoted(), failure);
@@ -414,12 +412,20 @@ public final class Grant {
 
 	private void lost() {
 		LockCall holder = this.holder;
-		this.lost = true;
-		if (!this.released && holder != null) {
+		if (end(State.LOST) && holder != null) {
 			logger.warn("Lock {} was lost: the store has given it to another holder or removed it", quoted());
 			holder.lost(this);
 		}
 		exitQueue();
+	}
+
+	/**
+	 * The first end counts.
+	 */
+	private synchronized boolean end(State end) {
+		boolean first = this.state == State.HELD;
+		this.state = first ? end : this.state;
+		return first;
 	}
 
 	private String quoted() {
@@ -431,6 +437,12 @@ public final class Grant {
 	 */
 	boolean isStale() {
 		return this.lease.expires() && System.nanoTime() - this.end >= 0;
+	}
+
+	private enum State {
+
+		HELD, LOST, RELEASED
+
 	}
 
 	static boolean join(CompletionStage<Boolean> answer) {

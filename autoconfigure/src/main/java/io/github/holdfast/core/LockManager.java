@@ -255,10 +255,8 @@ public final class LockManager implements AutoCloseable {
 	private @Nullable Grant ask(LockCall call, String storedKey, LocalQueue.@Nullable Turn turn, long nanos)
 			throws InterruptedException {
 		LockSettings settings = call.settings();
-		boolean store = call.protection() != Protection.TRANSACTION;
 		LockRequest request = new LockRequest(storedKey, settings.name(), settings.mode(), settings.fair(),
-				Duration.ofNanos(nanos), settings.times().leaseTimeOrDefault(),
-				store ? LockOwner.random() : "its transaction", LockOwner.currentThread());
+				Duration.ofNanos(nanos), settings.times().leaseTimeOrDefault(), LockOwner.currentThread());
 		RuntimeException failure = null;
 		LockBackend.Lease lease;
 		try {

@@ -7,12 +7,15 @@ import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
 import java.util.UUID;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Random owners for acquisitions, and a description of who asks. The operating system
- * creates each owner, because two JVMs that were restored from one image (CRaC, a
- * snapshot of a virtual machine) would continue with the same sequence.
+ * Who acquires a lock: a random id, and a description for messages. The operating system
+ * creates each id, because two JVMs that were restored from one image (CRaC, a snapshot
+ * of a virtual machine) would continue with the same sequence. Safe for use by many
+ * threads.
  */
 public final class LockOwner {
 
@@ -22,16 +25,45 @@ public final class LockOwner {
 
 	private static final SingletonSupplier<String> PROCESS = SingletonSupplier.of(LockOwner::process);
 
-	private LockOwner() {
+	private final String description;
+
+	private @Nullable String id;
+
+	/**
+	 * Create an owner.
+	 * @param description who it is
+	 */
+	public LockOwner(String description) {
+		this.description = description;
 	}
 
 	/**
-	 * A text that no other acquisition has.
+	 * Creates an owner that is described by the process, the host and the current thread.
+	 */
+	static LockOwner currentThread() {
+		return new LockOwner(PROCESS.obtain() + Thread.currentThread().getName());
+	}
+
+	/**
+	 * An id that no other acquisition has. It is created when a store first asks for it.
 	 * @return a random UUID
 	 */
-	public static String random() {
-		ByteBuffer bits = ByteBuffer.wrap(OPERATING_SYSTEM.generateSeed(2 * Long.BYTES));
-		return new UUID(bits.getLong(), bits.getLong()).toString();
+	public synchronized String id() {
+		String id = this.id;
+		if (id == null) {
+			ByteBuffer bits = random(2 * Long.BYTES);
+			id = new UUID(bits.getLong(), bits.getLong()).toString();
+			this.id = id;
+		}
+		return id;
+	}
+
+	/**
+	 * Who it is, for messages.
+	 * @return the description
+	 */
+	public String description() {
+		return this.description;
 	}
 
 	/**
@@ -39,15 +71,11 @@ public final class LockOwner {
 	 * @return 64 random bits
 	 */
 	public static long randomNumber() {
-		return ByteBuffer.wrap(OPERATING_SYSTEM.generateSeed(Long.BYTES)).getLong();
+		return random(Long.BYTES).getLong();
 	}
 
-	/**
-	 * Describes the current thread.
-	 * @return its process, host and name
-	 */
-	static String currentThread() {
-		return PROCESS.obtain() + Thread.currentThread().getName();
+	private static ByteBuffer random(int bytes) {
+		return ByteBuffer.wrap(OPERATING_SYSTEM.generateSeed(bytes));
 	}
 
 	private static String process() {

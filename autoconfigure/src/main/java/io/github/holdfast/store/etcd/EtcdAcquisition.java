@@ -84,7 +84,8 @@ final class EtcdAcquisition {
 		ByteSequence own = this.queue.entry(this.request.mode(), lease);
 		TxnResponse put = EtcdAnswers.await(this.queue.entries()
 			.txn()
-			.Then(this.queue.ahead(this.request.mode(), 0), EtcdQueue.put(own, this.request.holder(), lease))
+			.Then(this.queue.ahead(this.request.mode(), 0),
+					EtcdQueue.put(own, this.request.owner().description(), lease))
 			.commit());
 		long createRevision = put.getHeader().getRevision();
 		ByteSequence ahead = ahead(put);

@@ -85,7 +85,7 @@ final class EtcdLockLease implements LockBackend.Lease {
 			.thenCompose((after) -> this.queue.entries()
 				.txn()
 				.If(new Cmp(this.entry, Cmp.Op.EQUAL, CmpTarget.modRevision(modRevision)))
-				.Then(EtcdQueue.put(this.entry, this.request.holder(), after))
+				.Then(EtcdQueue.put(this.entry, this.request.owner().description(), after))
 				.commit()
 				.thenCompose((answer) -> {
 					this.queue.revoke(answer.isSucceeded() ? before : after, Deadline.PASSED);

@@ -45,10 +45,10 @@ public final class FenceRows {
 	}
 
 	/**
-	 * The owner in a row: 64 of the random bits of the owner in the store.
+	 * The owner in a row: 64 of the random bits of its id.
 	 */
 	private static long owner(Grant grant) {
-		return UUID.fromString(grant.request().owner()).getMostSignificantBits();
+		return UUID.fromString(grant.request().owner().id()).getMostSignificantBits();
 	}
 
 	/**

@@ -150,7 +150,8 @@ public final class JdbcLockBackend implements ManageableLockBackend, AutoCloseab
 	}
 
 	private static String holder(LockRequest request) {
-		return request.holder().substring(0, Math.min(255, request.holder().length()));
+		String holder = request.owner().description();
+		return holder.substring(0, Math.min(255, holder.length()));
 	}
 
 	/**

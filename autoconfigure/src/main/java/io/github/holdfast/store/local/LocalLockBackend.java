@@ -60,7 +60,7 @@ public final class LocalLockBackend implements ManageableLockBackend {
 	public @Nullable LockHolder holder(String key) {
 		return holders(key).stream()
 			.findFirst()
-			.map((place) -> new LockHolder("held by " + place.request.holder(), null, null, place.epoch))
+			.map((place) -> new LockHolder("held by " + place.request.owner().description(), null, null, place.epoch))
 			.orElse(null);
 	}
 

@@ -86,7 +86,8 @@ final class RedisAcquisition implements AutoCloseable {
 		if (this.listening == null && !last) {
 			String channel = LockKey.of(this.request.key()).channel();
 			this.listening = this.locks.driver()
-				.listen(this.request.fair() ? channel + ":" + this.request.owner() : channel, this.signals::release);
+				.listen(this.request.fair() ? channel + ":" + this.request.owner().id() : channel,
+						this.signals::release);
 		}
 		return null;
 	}

@@ -58,8 +58,8 @@ final class RedisLocks {
 	 * @param inTurn whether to wait in the queue of fair requests
 	 */
 	CompletableFuture<List<Object>> acquire(LockRequest request, boolean inTurn, Duration timeout) {
-		return run(LockScript.ACQUIRE, request.key(), timeout, request.owner(), millis(request.leaseTime()),
-				millis(request.leaseTime().plus(RETENTION)), request.holder(),
+		return run(LockScript.ACQUIRE, request.key(), timeout, request.owner().id(), millis(request.leaseTime()),
+				millis(request.leaseTime().plus(RETENTION)), request.owner().description(),
 				(request.mode() == LockMode.SHARED) ? "shared" : "write", inTurn ? millis(TICKET_TIME) : "");
 	}
 
@@ -68,12 +68,12 @@ final class RedisLocks {
 	 * @param epoch the epoch of an exclusive lock from now on
 	 */
 	CompletableFuture<List<Object>> renew(LockRequest request, Duration leaseTime, long epoch) {
-		return run(LockScript.RENEW, request.key(), TIMEOUT, request.owner(), millis(leaseTime),
+		return run(LockScript.RENEW, request.key(), TIMEOUT, request.owner().id(), millis(leaseTime),
 				millis(leaseTime.plus(RETENTION)), Long.toString(epoch));
 	}
 
 	CompletableFuture<List<Object>> release(LockRequest request) {
-		return run(LockScript.RELEASE, request.key(), TIMEOUT, request.owner());
+		return run(LockScript.RELEASE, request.key(), TIMEOUT, request.owner().id());
 	}
 
 	/**
@@ -81,7 +81,7 @@ final class RedisLocks {
 	 * answered or the lease is over.
 	 */
 	CompletableFuture<List<Object>> leave(LockRequest request, Deadline end) {
-		CompletableFuture<List<Object>> left = run(LockScript.LEAVE, request.key(), TIMEOUT, request.owner());
+		CompletableFuture<List<Object>> left = run(LockScript.LEAVE, request.key(), TIMEOUT, request.owner().id());
 		left.whenComplete((answer, ex) -> {
 			if (ex != null && !end.hasPassed()) {
 				CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS).execute(() -> leave(request, end));

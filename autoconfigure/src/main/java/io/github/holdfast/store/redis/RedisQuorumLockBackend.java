@@ -7,7 +7,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -21,6 +20,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.ManageableLockBackend;
+import io.github.holdfast.core.LockOwner;
 import io.github.holdfast.store.Deadline;
 import io.github.holdfast.store.Polling;
 
@@ -48,8 +48,6 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 	private static final Polling POLLING = new Polling(Duration.ofMillis(10), Duration.ofMillis(200));
 
 	private final QuorumNodes nodes;
-
-	private final AtomicLong attempts = new AtomicLong();
 
 	/**
 	 * Create a backend with one connection to each node, which is opened at the first
@@ -81,7 +79,7 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 		Deadline tie = Deadline.after(RedisLocks.MIN_TIMEOUT);
 		while (true) {
 			LockRequest request = new LockRequest(wanted.key(), wanted.name(), wanted.mode(), false, wanted.waitTime(),
-					wanted.leaseTime(), wanted.owner() + "." + this.attempts.incrementAndGet(), wanted.holder());
+					wanted.leaseTime(), new LockOwner(wanted.owner().description()));
 			long sentAt = System.nanoTime();
 			List<CompletableFuture<List<Object>>> answers = all(
 					(node) -> node.acquire(request, false, RedisLocks.MIN_TIMEOUT));

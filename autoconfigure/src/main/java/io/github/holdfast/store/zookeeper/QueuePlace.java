@@ -80,7 +80,7 @@ final class QueuePlace {
 	}
 
 	private CompletableFuture<CuratorEvent> create() {
-		byte[] holder = this.request.holder().getBytes(StandardCharsets.UTF_8);
+		byte[] holder = this.request.owner().description().getBytes(StandardCharsets.UTF_8);
 		return ZooKeeperAnswers.send((callback) -> this.curator.create()
 			.creatingParentContainersIfNeeded()
 			.withProtection()

@@ -87,7 +87,7 @@ class FairRedisOrderTests {
 			assertThat(waiters.subList(i, 4)).noneMatch(FutureTask::isDone);
 			assertThat(RedisNode.release(lease)).isTrue();
 			await().until(() -> channels.size() == 2);
-			assertThat(channels).containsExactlyInAnyOrder(channel(), channel() + ":" + requests.get(i).owner());
+			assertThat(channels).containsExactlyInAnyOrder(channel(), channel() + ":" + requests.get(i).owner().id());
 			channels.clear();
 			lease = waiters.get(i).get(LONG.toSeconds(), TimeUnit.SECONDS);
 			assertThat(lease).isNotNull();
@@ -168,7 +168,7 @@ class FairRedisOrderTests {
 	}
 
 	private void awaitSubscriber(LockRequest waiter) {
-		await().until(() -> this.server.command("PUBSUB", "NUMSUB", channel() + ":" + waiter.owner())
+		await().until(() -> this.server.command("PUBSUB", "NUMSUB", channel() + ":" + waiter.owner().id())
 			.toString()
 			.endsWith(" 1]"));
 	}

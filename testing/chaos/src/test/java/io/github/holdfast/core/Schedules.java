@@ -42,8 +42,7 @@ final class Schedules {
 	 */
 	public static void main(String[] args) {
 		// These read files and ask for the name of the host, for the first time
-		LockOwner.random();
-		LockOwner.currentThread();
+		LockOwner.currentThread().id();
 		for (String scene : List.of(args).subList(2, args.length)) {
 			long start = System.nanoTime();
 			Seeds seeds = new Seeds();

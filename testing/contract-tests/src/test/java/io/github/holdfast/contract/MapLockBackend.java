@@ -28,7 +28,7 @@ final class MapLockBackend implements LockBackend {
 
 	private @Nullable Lease take(LockRequest request) {
 		long sentAt = System.nanoTime();
-		Long epoch = this.store.take(request.key(), request.owner(), request.leaseTime());
+		Long epoch = this.store.take(request.key(), request.owner().id(), request.leaseTime());
 		return (epoch != null) ? new MapLease(this.store, request, epoch, sentAt) : null;
 	}
 
@@ -37,12 +37,12 @@ final class MapLockBackend implements LockBackend {
 		@Override
 		public CompletionStage<Boolean> renew(Duration leaseTime) {
 			return CompletableFuture
-				.completedStage(this.store.extend(this.request.key(), this.request.owner(), leaseTime));
+				.completedStage(this.store.extend(this.request.key(), this.request.owner().id(), leaseTime));
 		}
 
 		@Override
 		public CompletionStage<Boolean> release() {
-			return CompletableFuture.completedStage(this.store.remove(this.request.key(), this.request.owner()));
+			return CompletableFuture.completedStage(this.store.remove(this.request.key(), this.request.owner().id()));
 		}
 
 	}

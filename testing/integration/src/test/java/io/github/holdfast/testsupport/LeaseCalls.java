@@ -44,7 +44,7 @@ public final class LeaseCalls implements BeanPostProcessor {
 			// The check at the start takes one, too
 			return (result instanceof LockBackend.Lease lease
 					&& invocation.getArguments()[0] instanceof LockRequest request
-					&& !request.name().equals("startup check")) ? observed(lease, request.owner()) : result;
+					&& !request.name().equals("startup check")) ? observed(lease, request.owner().id()) : result;
 		});
 		return (LockBackend) proxy.getProxy(LeaseCalls.class.getClassLoader());
 	}

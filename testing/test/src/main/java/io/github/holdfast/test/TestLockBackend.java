@@ -25,7 +25,7 @@ final class TestLockBackend implements LockBackend {
 			throw new LockBackendException(request.key(), "the test has taken the store down", null);
 		}
 		return this.store.acquire(new LockRequest(this.space + request.key(), request.name(), request.mode(),
-				request.fair(), request.waitTime(), request.leaseTime(), request.owner(), request.holder()));
+				request.fair(), request.waitTime(), request.leaseTime(), request.owner()));
 	}
 
 	@Override

@@ -39,7 +39,7 @@ class FairRedisLockBackendTests extends AbstractRedisLockBackendTests {
 		@Override
 		public @Nullable Lease acquire(LockRequest request) throws InterruptedException {
 			return this.backend.acquire(new LockRequest(request.key(), request.name(), request.mode(), true,
-					request.waitTime(), request.leaseTime(), request.owner(), request.holder()));
+					request.waitTime(), request.leaseTime(), request.owner()));
 		}
 
 		@Override

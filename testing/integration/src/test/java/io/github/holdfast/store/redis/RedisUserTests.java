@@ -168,7 +168,7 @@ class RedisUserTests {
 	}
 
 	private void awaitSubscribers(String key, LockRequest fair, long count) {
-		String channel = LockKey.of(key).channel() + ":" + fair.owner();
+		String channel = LockKey.of(key).channel() + ":" + fair.owner().id();
 		await().atMost(Duration.ofSeconds(5))
 			.until(() -> this.server.command("PUBSUB", "NUMSUB", channel).toString().endsWith(" " + count + "]"));
 	}
