@@ -9,40 +9,14 @@ import org.springframework.transaction.TransactionManager;
 
 /**
  * The transaction that a locked method declares, by its annotations.
+ *
+ * @param definition propagation, isolation and whether it only reads
+ * @param manager supplies its manager, or {@code null} if that is unknown
+ * @param innermost whether it begins right inside the lock, with no other advice in
+ * between, so that nothing runs before its first statement
  */
-public final class BodyTransaction {
-
-	private final TransactionDefinition definition;
-
-	private final Supplier<? extends @Nullable TransactionManager> manager;
-
-	private final boolean innermost;
-
-	/**
-	 * Create a description.
-	 * @param definition propagation, isolation and whether it only reads
-	 * @param manager supplies its manager, or {@code null} if that is unknown
-	 * @param innermost whether it begins right inside the lock, with no other advice in
-	 * between, so that nothing runs before its first statement
-	 */
-	public BodyTransaction(TransactionDefinition definition, Supplier<? extends @Nullable TransactionManager> manager,
-			boolean innermost) {
-		this.definition = definition;
-		this.manager = manager;
-		this.innermost = innermost;
-	}
-
-	public TransactionDefinition definition() {
-		return this.definition;
-	}
-
-	public @Nullable TransactionManager manager() {
-		return this.manager.get();
-	}
-
-	public boolean innermost() {
-		return this.innermost;
-	}
+public record BodyTransaction(TransactionDefinition definition,
+		Supplier<? extends @Nullable TransactionManager> manager, boolean innermost) {
 
 	/**
 	 * Whether the method leaves a running transaction of its manager.

@@ -7,8 +7,6 @@ import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
 import java.util.UUID;
 
-import org.jspecify.annotations.Nullable;
-
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -27,7 +25,7 @@ public final class LockOwner {
 
 	private final String description;
 
-	private @Nullable String id;
+	private final SingletonSupplier<String> id = SingletonSupplier.of(LockOwner::randomText);
 
 	/**
 	 * Create an owner.
@@ -48,14 +46,8 @@ public final class LockOwner {
 	 * An id that no other acquisition has. It is created when a store first asks for it.
 	 * @return a random UUID
 	 */
-	public synchronized String id() {
-		String id = this.id;
-		if (id == null) {
-			ByteBuffer bits = random(2 * Long.BYTES);
-			id = new UUID(bits.getLong(), bits.getLong()).toString();
-			this.id = id;
-		}
-		return id;
+	public String id() {
+		return this.id.obtain();
 	}
 
 	/**
@@ -72,6 +64,11 @@ public final class LockOwner {
 	 */
 	public static long randomNumber() {
 		return random(Long.BYTES).getLong();
+	}
+
+	private static String randomText() {
+		ByteBuffer bits = random(2 * Long.BYTES);
+		return new UUID(bits.getLong(), bits.getLong()).toString();
 	}
 
 	private static ByteBuffer random(int bytes) {

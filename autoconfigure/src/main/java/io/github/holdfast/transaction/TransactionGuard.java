@@ -75,7 +75,7 @@ public final class TransactionGuard implements LockGuard {
 
 	private boolean isOwn(BodyTransaction transaction, RowClaims claims) {
 		TransactionDefinition definition = transaction.definition();
-		GuardedManagers.GuardedManager manager = this.managers.find(transaction.manager());
+		GuardedManagers.GuardedManager manager = this.managers.find(transaction.manager().get());
 		return transaction.innermost() && transaction.begins() && !definition.isReadOnly() && manager != null
 				&& manager.claims() != null && claims.mayWait(definition.getIsolationLevel());
 	}

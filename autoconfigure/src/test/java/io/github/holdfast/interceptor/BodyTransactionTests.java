@@ -62,7 +62,7 @@ class BodyTransactionTests {
 			assertThat(transaction.suspends()).isTrue();
 			assertThat(transaction.definition().getPropagationBehavior())
 				.isEqualTo(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
-			assertThat((Object) transaction.manager()).isSameAs(context.getBean(TransactionManager.class));
+			assertThat((Object) transaction.manager().get()).isSameAs(context.getBean(TransactionManager.class));
 			assertThat(stock.transactional()).isTrue();
 		});
 	}
@@ -128,7 +128,7 @@ class BodyTransactionTests {
 		this.application.withUserConfiguration(Managers.class).run((context) -> {
 			TestTransactionManager other = context.getBean("other", TestTransactionManager.class);
 			Stock stock = context.getBean(Stock.class);
-			assertThat((Object) transaction(context, stock, "named").manager()).isSameAs(other);
+			assertThat((Object) transaction(context, stock, "named").manager().get()).isSameAs(other);
 			assertThat(stock.named()).isTrue();
 			assertThat(other.begun).isEqualTo(2);
 			assertThat(stock.calls()).isOne();
@@ -141,7 +141,7 @@ class BodyTransactionTests {
 		this.application.withUserConfiguration(Managers.class, OtherByDefault.class).run((context) -> {
 			TestTransactionManager other = context.getBean("other", TestTransactionManager.class);
 			Stock stock = context.getBean(Stock.class);
-			assertThat((Object) transaction(context, stock, "transactional").manager()).isSameAs(other);
+			assertThat((Object) transaction(context, stock, "transactional").manager().get()).isSameAs(other);
 			assertThat(stock.transactional()).isTrue();
 			assertThat(other.begun).isEqualTo(2);
 		});

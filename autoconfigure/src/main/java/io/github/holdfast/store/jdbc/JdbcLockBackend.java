@@ -150,8 +150,7 @@ public final class JdbcLockBackend implements ManageableLockBackend, AutoCloseab
 	}
 
 	private static String holder(LockRequest request) {
-		String holder = request.owner().description();
-		return holder.substring(0, Math.min(255, holder.length()));
+		return "%.255s".formatted(request.owner().description());
 	}
 
 	/**
