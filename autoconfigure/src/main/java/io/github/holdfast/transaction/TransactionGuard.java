@@ -1,9 +1,7 @@
 package io.github.holdfast.transaction;
 
 import java.sql.SQLException;
-import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 import io.github.holdfast.LockBackend;
@@ -33,8 +31,6 @@ public final class TransactionGuard implements LockGuard {
 
 	private final @Nullable ViewContexts views;
 
-	private final Map<BodyTransaction, Boolean> owned = new ConcurrentHashMap<>();
-
 	/**
 	 * Create a guard.
 	 * @param managers the transaction managers
@@ -63,8 +59,7 @@ public final class TransactionGuard implements LockGuard {
 			return Protection.LEASE;
 		}
 		BodyTransaction transaction = settings.transaction();
-		if (transaction == null || settings.mode() != LockMode.EXCLUSIVE
-				|| !this.owned.computeIfAbsent(transaction, (same) -> isOwn(same, claims))
+		if (transaction == null || settings.mode() != LockMode.EXCLUSIVE || !isOwn(transaction, claims)
 				|| !transaction.suspends() && this.activeTransactions.isActive()) {
 			return Protection.INSTALLED;
 		}

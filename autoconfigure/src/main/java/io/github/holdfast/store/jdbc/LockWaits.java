@@ -28,7 +28,8 @@ final class LockWaits {
 
 	private final SingletonSupplier<Semaphore> places;
 
-	private final ThreadLocal<@Nullable Integer> entered = new ThreadLocal<>();
+	/** For how many rows a thread has its place. */
+	private final ThreadLocal<int[]> rows = ThreadLocal.withInitial(() -> new int[1]);
 
 	LockWaits(OwnConnections connections, IntSupplier poolSize) {
 		this.connections = connections;
@@ -46,22 +47,17 @@ final class LockWaits {
 	 * @return {@code false} if the time is over, or the database cannot end a wait
 	 */
 	boolean enterDatabase(long nanos) throws InterruptedException {
-		Integer entered = this.entered.get();
+		int[] rows = this.rows.get();
 		if (nanos == 0 || this.poolSize.obtain() < 2 || !this.connections.rows().dialect().cancelsWaits()
-				|| entered == null && !this.places.obtain().tryAcquire(nanos, TimeUnit.NANOSECONDS)) {
+				|| rows[0] == 0 && !this.places.obtain().tryAcquire(nanos, TimeUnit.NANOSECONDS)) {
 			return false;
 		}
-		this.entered.set((entered != null) ? entered + 1 : 1);
+		rows[0]++;
 		return true;
 	}
 
 	void leaveDatabase() {
-		Integer entered = this.entered.get();
-		if (entered != null && entered > 1) {
-			this.entered.set(entered - 1);
-		}
-		else {
-			this.entered.remove();
+		if (--this.rows.get()[0] == 0) {
 			this.places.obtain().release();
 		}
 	}

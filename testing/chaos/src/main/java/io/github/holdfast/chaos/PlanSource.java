@@ -19,7 +19,7 @@ final class PlanSource {
 	/** Where nothing should end a lease. */
 	private static final int LONG_LEASE_TIME = 10_000;
 
-	private static final int THREADS = 4;
+	private static final int THREADS = 8;
 
 	/** Of each thread, and kinds of it in all, so that none is hidden by all others. */
 	private static final int STEPS = 8;
