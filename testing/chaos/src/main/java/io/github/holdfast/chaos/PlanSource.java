@@ -21,6 +21,9 @@ final class PlanSource {
 
 	private static final int THREADS = 8;
 
+	/** With more, the calls that are wanted meet less often. */
+	private static final int THREADS_FOR_WANTED = 4;
+
 	/** Of each thread, and kinds of it in all, so that none is hidden by all others. */
 	private static final int STEPS = 8;
 
@@ -44,9 +47,10 @@ final class PlanSource {
 	private static List<Plan.Program> programs(Random random, List<Step.Kind> wanted) {
 		List<Step.Kind> kinds = new ArrayList<>(Arrays.asList(Step.Kind.values()));
 		Collections.shuffle(kinds, random);
+		int threads = wanted.isEmpty() ? THREADS : THREADS_FOR_WANTED;
 		List<Plan.Program> programs = new ArrayList<>();
 		for (int node = 0; node < Plan.NODES; node++) {
-			for (int thread = 0; thread < THREADS; thread++) {
+			for (int thread = 0; thread < threads; thread++) {
 				List<Step> steps = new ArrayList<>();
 				for (int i = 0; i < STEPS; i++) {
 					steps.add(step(random, wanted.isEmpty() ? kinds.subList(0, STEPS) : wanted));
