@@ -60,11 +60,13 @@ final class LocalQueue {
 	}
 
 	/**
-	 * The failure that the last question to the store ended with, if it failed.
+	 * The failure that the last question to the store ended with.
+	 * @return {@code null} if it did not fail, or before a time
 	 */
-	@Nullable RuntimeException failure(String key) {
+	@Nullable RuntimeException failure(String key, long since) {
 		Place place = this.places.get(key);
-		return (place != null) ? place.failure : null;
+		Failure failure = (place != null) ? place.failure : null;
+		return (failure != null && failure.time - since > 0) ? failure.cause : null;
 	}
 
 	/**
@@ -109,7 +111,7 @@ final class LocalQueue {
 
 		private volatile @Nullable Grant left;
 
-		private volatile @Nullable RuntimeException failure;
+		private volatile @Nullable Failure failure;
 
 		private volatile boolean releasing;
 
@@ -149,6 +151,9 @@ final class LocalQueue {
 			return acquired;
 		}
 
+	}
+
+	private record Failure(RuntimeException cause, long time) {
 	}
 
 	/**
@@ -215,7 +220,7 @@ final class LocalQueue {
 		}
 
 		void answered(@Nullable RuntimeException failure) {
-			this.place.failure = failure;
+			this.place.failure = (failure != null) ? new Failure(failure, System.nanoTime()) : null;
 		}
 
 		/**

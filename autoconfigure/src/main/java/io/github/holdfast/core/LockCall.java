@@ -29,6 +29,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.util.Assert;
+
 /**
  * One call under locks: it waits for them, holds them, and gives them back. Keys that an
  * outer call of the same thread holds are borrowed from it.
@@ -234,10 +236,15 @@ public final class LockCall implements LockContext, AutoCloseable {
 
 	@Override
 	public long fencingToken(String key) {
-		if (this.lenders.getOrDefault(key, this).mode() == LockMode.OPTIMISTIC) {
+		LockCall owner = this.lenders.getOrDefault(key, this);
+		if (owner.mode() == LockMode.OPTIMISTIC) {
 			throw new UnsupportedOperationException("Lock '" + name() + "' is optimistic and has no fencing token");
 		}
-		return grant(key).fencingToken();
+		long token = grant(key).fencingToken();
+		// Read before the state: the grant of a call that is over may have another turn
+		Assert.state(owner.state.get() != State.CLOSED,
+				() -> "Lock '" + name() + "' has been given back: read its fencing token while it is held");
+		return token;
 	}
 
 	@Override
@@ -255,11 +262,11 @@ public final class LockCall implements LockContext, AutoCloseable {
 	}
 
 	/**
-	 * How long the locks have been held.
-	 * @return the time
+	 * How long all locks have been held.
+	 * @return the time, zero while the call still waits for a lock
 	 */
 	public Duration holdTime() {
-		return Duration.ofNanos(System.nanoTime() - this.heldSince);
+		return Duration.ofNanos((this.heldSince != 0) ? System.nanoTime() - this.heldSince : 0);
 	}
 
 	private Duration waitTime() {
@@ -415,7 +422,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 	public static void throwClaimFailure() {
 		LockCall current = current();
 		ClaimFailure failure = (current != null) ? current.claimFailure : null;
-		if (current != null && failure != null) {
+		if (current != null && failure != null && !failure.isReported()) {
 			current.claimFailure = null;
 			throw failure.report();
 		}
@@ -578,11 +585,6 @@ public final class LockCall implements LockContext, AutoCloseable {
 	private LockSnapshot snapshot(String key, Duration waitTime, @Nullable Duration holdTime,
 			@Nullable Duration remaining) {
 		return new LockSnapshot(name(), key, mode(), this.thread.getName(), waitTime, holdTime, remaining);
-	}
-
-	@Override
-	public String toString() {
-		return "LockCall[name=" + name() + ", keys=" + this.keys + ", state=" + this.state + "]";
 	}
 
 	/**

@@ -203,12 +203,12 @@ public final class LockManager implements AutoCloseable {
 		if (call.mode() != LockMode.EXCLUSIVE || call.settings().fair()) {
 			return grant(call, storedKey, null, null, nanos);
 		}
+		long arrived = System.nanoTime();
 		LocalQueue.Turn turn = this.queue.enter(storedKey, nanos);
-		RuntimeException failure = (turn == null) ? this.queue.failure(storedKey) : null;
+		RuntimeException failure = (turn == null) ? this.queue.failure(storedKey, arrived) : null;
 		if (failure != null) {
 			throw new LockBackendException(storedKey,
-					"could not be acquired, because the store failed for another " + "thread that asked for it",
-					failure);
+					"could not be acquired, because the store failed for another thread that asked for it", failure);
 		}
 		Grant grant = null;
 		try {

@@ -21,7 +21,8 @@ public final class LockOwner {
 
 	private static final SecureRandom OPERATING_SYSTEM = operatingSystem();
 
-	private static final SingletonSupplier<String> PROCESS = SingletonSupplier.of(LockOwner::process);
+	private static final SingletonSupplier<String> PROCESS = SingletonSupplier
+		.of(() -> ProcessHandle.current().pid() + "@" + host() + " ");
 
 	private final String description;
 
@@ -73,10 +74,6 @@ public final class LockOwner {
 
 	private static ByteBuffer random(int bytes) {
 		return ByteBuffer.wrap(OPERATING_SYSTEM.generateSeed(bytes));
-	}
-
-	private static String process() {
-		return ProcessHandle.current().pid() + "@" + host() + " ";
 	}
 
 	private static String host() {

@@ -40,7 +40,7 @@ final class OptimisticCall {
 			Throwable conflict = null;
 			try (call) {
 				T result = body.call();
-				if (!call.hasConflict()) {
+				if (!call.hasConflict() || call.isCommitted()) {
 					checkCommitted(call);
 					return result;
 				}

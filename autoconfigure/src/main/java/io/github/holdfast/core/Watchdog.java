@@ -31,7 +31,7 @@ final class Watchdog implements AutoCloseable {
 	private final Set<Grant> grants = ConcurrentHashMap.newKeySet();
 
 	private final ThreadPoolExecutor releases = new ThreadPoolExecutor(2, 2, 1, TimeUnit.SECONDS,
-			new LinkedBlockingQueue<>(), Watchdog::releaseThread);
+			new LinkedBlockingQueue<>(), (release) -> daemon(release, "holdfast-release"));
 
 	private @Nullable Thread thread;
 
@@ -44,8 +44,8 @@ final class Watchdog implements AutoCloseable {
 		this.releases.allowCoreThreadTimeOut(true);
 	}
 
-	private static Thread releaseThread(Runnable release) {
-		Thread thread = new Thread(release, "holdfast-release");
+	private static Thread daemon(Runnable work, String name) {
+		Thread thread = new Thread(work, name);
 		thread.setDaemon(true);
 		return thread;
 	}
@@ -74,9 +74,9 @@ final class Watchdog implements AutoCloseable {
 
 	private synchronized @Nullable Thread thread() {
 		if (this.thread == null && !this.closed) {
-			this.thread = new Thread(this::run, "holdfast-watchdog-" + this.backend.get());
-			this.thread.setDaemon(true);
-			this.thread.start();
+			Thread thread = daemon(this::run, "holdfast-watchdog-" + this.backend.get());
+			thread.start();
+			this.thread = thread;
 		}
 		return this.thread;
 	}

@@ -293,7 +293,8 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 		// Only the database of the locks has compared the versions of an optimistic call
 		if (committed) {
 			this.calls.stream()
-				.filter((call) -> this.manager.claims() != null || call.mode() != LockMode.OPTIMISTIC)
+				.filter((call) -> call.mode() != LockMode.OPTIMISTIC
+						|| this.manager.claims() != null && !this.execution.isReadOnly())
 				.forEach(LockCall::committed);
 		}
 	}

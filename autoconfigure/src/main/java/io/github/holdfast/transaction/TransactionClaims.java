@@ -293,16 +293,18 @@ final class TransactionClaims implements TransactionExecutionListener {
 	}
 
 	/**
-	 * Whether the database has answered that it did not commit.
+	 * Whether the database has answered that it did not commit, or JPA has rolled back
+	 * without asking it, because entities are invalid.
 	 */
 	private static boolean isRefusal(Throwable failure) {
-		Throwable cause = failure;
-		while (cause != null && !(cause instanceof SQLException)) {
-			cause = cause.getCause();
+		boolean rolledBack = false;
+		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+			if (cause instanceof SQLException ex) {
+				return String.valueOf(ex.getSQLState()).matches("23.*|40(?!003).*|25P02|P0001");
+			}
+			rolledBack |= cause.getClass().getName().equals("jakarta.persistence.RollbackException");
 		}
-		String state = (cause instanceof SQLException ex) ? String.valueOf(ex.getSQLState()) : "";
-		return state.startsWith("23") || state.startsWith("40") && !state.equals("40003") || state.equals("25P02")
-				|| state.equals("P0001");
+		return rolledBack;
 	}
 
 	@Override

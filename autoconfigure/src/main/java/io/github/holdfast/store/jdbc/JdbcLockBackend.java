@@ -139,34 +139,28 @@ public final class JdbcLockBackend implements ManageableLockBackend, AutoCloseab
 			throws SQLException {
 		long nanos = Math.max(1, Math.min(request.leaseTime().toNanos() / 3, deadline.remainingNanos()));
 		return this.connections.<@Nullable Long>call((connection, rows) -> rows.takeLease(connection, id, owner,
-				holder(request), request.leaseTime(), nanos));
+				request.owner().description(), request.leaseTime(), nanos));
 	}
 
 	private @Nullable Long takeUnlocked(LockRequest request, String id, long owner) throws SQLException {
-		return this.connections
-			.<@Nullable Long>inTransaction((connection, rows) -> rows.lockUnlocked(connection, id, LockWaits.SHORT)
-					? rows.takeLease(connection, id, owner, holder(request), request.leaseTime(), LockWaits.SHORT)
-					: null);
-	}
-
-	private static String holder(LockRequest request) {
-		return "%.255s".formatted(request.owner().description());
+		return this.connections.<@Nullable Long>inTransaction(
+				(connection, rows) -> rows.lockUnlocked(connection, id, LockWaits.SHORT) ? rows.takeLease(connection,
+						id, owner, request.owner().description(), request.leaseTime(), LockWaits.SHORT) : null);
 	}
 
 	/**
 	 * The lease may have been written although the answer was lost, or the statement was
-	 * cancelled too late. A cancelled statement is over, so a locked row is not its own.
+	 * cancelled too late. A cancelled statement is over, so a row that stays locked is
+	 * not its own.
 	 */
 	private void takeBack(String id, long owner, SQLException cause) {
 		boolean interrupted = Thread.interrupted();
 		try {
-			if (OwnConnections.isBrokenSession(cause)) {
-				this.connections.repeat(() -> this.connections
-					.call((connection, rows) -> rows.release(connection, id, owner, LockWaits.SHORT)));
-			}
-			else if (cause instanceof SQLTimeoutException) {
-				this.connections.inTransaction((connection, rows) -> rows.lockUnlocked(connection, id, LockWaits.SHORT)
-						&& rows.release(connection, id, owner, LockWaits.SHORT));
+			boolean broken = OwnConnections.isBrokenSession(cause);
+			if (broken || cause instanceof SQLTimeoutException) {
+				long nanos = broken ? LockWaits.SHORT : LockWaits.SHORT / 50;
+				this.connections.repeat(
+						() -> this.connections.call((connection, rows) -> rows.release(connection, id, owner, nanos)));
 			}
 		}
 		catch (SQLException ex) {
@@ -232,14 +226,12 @@ public final class JdbcLockBackend implements ManageableLockBackend, AutoCloseab
 		return "jdbc";
 	}
 
-	@Override
-	public String toString() {
-		return "backend 'jdbc'";
-	}
-
+	/**
+	 * Callers may wait for renewals that have not begun.
+	 */
 	@Override
 	public void close() {
-		this.renewals.shutdownNow();
+		this.renewals.shutdown();
 	}
 
 }

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 import io.github.holdfast.LockBackend;
@@ -13,43 +14,20 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A lease in a row of {@code holdfast_lock}.
+ *
+ * @param connections the database
+ * @param renewals runs the renewals
+ * @param id the key of the row
+ * @param owner the owner in the row
+ * @param epoch the number of the grant
+ * @param sentAt the {@link System#nanoTime()} from before the attempt that won
  */
-public final class JdbcLockLease implements LockBackend.Lease {
+public record JdbcLockLease(OwnConnections connections, Executor renewals, String id, long owner, long epoch,
+		long sentAt) implements LockBackend.Lease {
 
 	private static final int LOOKS = 10;
 
 	private static final long LOOK_NANOS = 5_000_000;
-
-	private final OwnConnections connections;
-
-	private final Executor renewals;
-
-	private final String id;
-
-	private final long owner;
-
-	private final long epoch;
-
-	private final long sentAt;
-
-	JdbcLockLease(OwnConnections connections, Executor renewals, String id, long owner, long epoch, long sentAt) {
-		this.connections = connections;
-		this.renewals = renewals;
-		this.id = id;
-		this.owner = owner;
-		this.epoch = epoch;
-		this.sentAt = sentAt;
-	}
-
-	@Override
-	public long epoch() {
-		return this.epoch;
-	}
-
-	@Override
-	public long sentAt() {
-		return this.sentAt;
-	}
 
 	/**
 	 * Extends the lease in a transaction of its holder, which locks the row.
@@ -81,17 +59,18 @@ public final class JdbcLockLease implements LockBackend.Lease {
 	 */
 	@Override
 	public CompletionStage<Boolean> renew(Duration leaseTime) {
-		return CompletableFuture.supplyAsync(() -> answer("renewed", () -> {
-			for (int look = 0; look < LOOKS; look++) {
-				Boolean renewed = this.connections
-					.<@Nullable Boolean>inTransaction((connection, rows) -> renewUnlocked(connection, rows, leaseTime));
-				if (renewed != null) {
-					return renewed;
+		return CompletableFuture
+			.supplyAsync(() -> LockWaits.ask(this.id, "could not be renewed", () -> this.connections.repeat(() -> {
+				for (int look = 0; look < LOOKS; look++) {
+					Boolean renewed = this.connections.<@Nullable Boolean>inTransaction(
+							(connection, rows) -> renewUnlocked(connection, rows, leaseTime));
+					if (renewed != null) {
+						return renewed;
+					}
+					LockSupport.parkNanos(LOOK_NANOS);
 				}
-				LockSupport.parkNanos(LOOK_NANOS);
-			}
-			throw new SQLException("The row is locked by a transaction");
-		}), this.renewals);
+				throw new SQLException("The row is locked by a transaction");
+			})), this.renewals);
 	}
 
 	private @Nullable Boolean renewUnlocked(Connection connection, LockRows rows, Duration leaseTime)
@@ -101,14 +80,30 @@ public final class JdbcLockLease implements LockBackend.Lease {
 		return locked ? rows.renew(connection, this.id, this.owner, leaseTime, LockWaits.SHORT) : null;
 	}
 
+	/**
+	 * A session that breaks may have released the lock. If a second attempt finds nothing
+	 * then, it is unknown whether the lock was lost.
+	 */
 	@Override
 	public CompletionStage<Boolean> release() {
-		return CompletableFuture.completedStage(answer("released", () -> this.connections
-			.call((connection, rows) -> rows.release(connection, this.id, this.owner, LockWaits.SHORT))));
+		AtomicReference<@Nullable SQLException> broken = new AtomicReference<>();
+		return CompletableFuture.completedStage(
+				LockWaits.ask(this.id, "could not be released", () -> this.connections.repeat(() -> release(broken))));
 	}
 
-	private boolean answer(String what, StatementDeadline.SqlCall<Boolean> question) {
-		return LockWaits.ask(this.id, "could not be " + what, () -> this.connections.repeat(question));
+	private boolean release(AtomicReference<@Nullable SQLException> broken) throws SQLException {
+		try {
+			boolean released = this.connections
+				.call((connection, rows) -> rows.release(connection, this.id, this.owner, LockWaits.SHORT));
+			if (released || broken.get() == null) {
+				return released;
+			}
+		}
+		catch (SQLException ex) {
+			broken.set(OwnConnections.isBrokenSession(ex) ? ex : broken.get());
+			throw ex;
+		}
+		throw new SQLException("The session broke before there was an answer", broken.get());
 	}
 
 }

@@ -321,7 +321,7 @@ public final class LockRows {
 				statement.setLong(i + 1, number);
 			}
 			else if (sql == this.takeLease && i == 1) {
-				statement.setString(i + 1, (String) parameters[i]);
+				statement.setString(i + 1, "%.255s".formatted(parameters[i]));
 			}
 			else {
 				this.dialect.setKey(statement, i + 1, (String) parameters[i]);

@@ -15,7 +15,7 @@ import io.github.holdfast.LockConfigurationException;
 public enum SqlDialect {
 
 	POSTGRESQL(Set.of("PostgreSQL"), "(extract(epoch from clock_timestamp()) * 1000000)::bigint", "",
-			" ON CONFLICT DO NOTHING", Set.of("40001", "40P01", "55P03", "57014"), Set.of("42501")) {
+			" ON CONFLICT DO NOTHING", Set.of("25P02", "40001", "40P01", "55P03", "57014"), Set.of("42501")) {
 
 		@Override
 		void setKey(PreparedStatement statement, int index, String id) throws SQLException {

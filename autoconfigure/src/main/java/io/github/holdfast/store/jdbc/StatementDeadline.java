@@ -54,13 +54,13 @@ final class StatementDeadline {
 	 */
 	static <T extends @Nullable Object> T run(Statement statement, long nanos, SqlCall<T> call) throws SQLException {
 		StatementDeadline deadline = new StatementDeadline(statement, nanos);
-		RUNNING.add(deadline);
-		if (WATCHED.compareAndSet(false, true)) {
-			Thread watcher = new Thread(StatementDeadline::watch, "holdfast-statement-deadline");
-			watcher.setDaemon(true);
-			watcher.start();
-		}
 		try {
+			RUNNING.add(deadline);
+			if (!WATCHED.get()) {
+				Thread watcher = new Thread(StatementDeadline::watch, "holdfast-statement-deadline");
+				watcher.setDaemon(true);
+				watcher.start();
+			}
 			return call.run();
 		}
 		finally {
@@ -77,6 +77,9 @@ final class StatementDeadline {
 	}
 
 	private static void watch() {
+		if (!WATCHED.compareAndSet(false, true)) {
+			return;
+		}
 		long idleSince = System.nanoTime();
 		while (!RUNNING.isEmpty() || System.nanoTime() - idleSince < IDLE) {
 			if (!RUNNING.isEmpty()) {
@@ -86,7 +89,7 @@ final class StatementDeadline {
 			LockSupport.parkNanos(LOOK);
 		}
 		WATCHED.set(false);
-		if (!RUNNING.isEmpty() && WATCHED.compareAndSet(false, true)) {
+		if (!RUNNING.isEmpty()) {
 			watch();
 		}
 	}

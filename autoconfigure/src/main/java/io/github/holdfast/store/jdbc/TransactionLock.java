@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.core.LockGuard;
@@ -53,9 +54,12 @@ public final class TransactionLock implements LockGuard.PendingLease {
 			return false;
 		}
 		// The row can be free although callers that wait for other rows have all places
-		long most = this.attempted ? LockWaits.SHORT / 100 : 1;
+		long most = Math.min(this.attempted ? LockWaits.SHORT / 100 : 1, this.deadline.remainingNanos());
+		this.waitsInDatabase = this.waits.enterDatabase(most);
+		if (this.attempted && !this.waitsInDatabase) {
+			TimeUnit.NANOSECONDS.sleep(most / 10);
+		}
 		this.attempted = true;
-		this.waitsInDatabase = this.waits.enterDatabase(Math.min(most, this.deadline.remainingNanos()));
 		return true;
 	}
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
@@ -19,8 +20,6 @@ import io.github.holdfast.store.Deadline;
  */
 final class QuorumNode implements RedisDriver {
 
-	private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(1);
-
 	private final RedisClient client;
 
 	private final RedisURI address;
@@ -29,17 +28,25 @@ final class QuorumNode implements RedisDriver {
 
 	private Deadline nextAttempt = Deadline.PASSED;
 
+	private CompletableFuture<?> lastSent = CompletableFuture.completedFuture(null);
+
 	QuorumNode(RedisClient client, RedisURI address) {
 		this.client = client;
 		this.address = address;
 	}
 
+	/**
+	 * Sends requests in the order of the calls: a release must not overtake its
+	 * acquisition. The callbacks of one future run in no fixed order.
+	 */
 	@Override
-	public CompletableFuture<List<Object>> run(LockScript script, LockKey key, Duration timeout, String... args) {
-		return connection()
-			.thenCompose(
-					(connection) -> LettuceDriver.send(this.client, connection.async(), script, key, timeout, args))
-			.orTimeout(timeout.toNanos(), TimeUnit.NANOSECONDS);
+	public synchronized CompletableFuture<List<Object>> run(LockScript script, LockKey key, Duration timeout,
+			String... args) {
+		CompletableFuture<CompletableFuture<List<Object>>> request = this.lastSent.handle((sent, ex) -> connection())
+			.thenCompose(Function.identity())
+			.thenApply((connected) -> LettuceDriver.send(this.client, connected.async(), script, key, timeout, args));
+		this.lastSent = request;
+		return request.thenCompose(Function.identity()).orTimeout(timeout.toNanos(), TimeUnit.NANOSECONDS);
 	}
 
 	private synchronized CompletableFuture<StatefulRedisConnection<byte[], byte[]>> connection() {
@@ -47,7 +54,7 @@ final class QuorumNode implements RedisDriver {
 		if (current == null || (current.isCompletedExceptionally() && this.nextAttempt.hasPassed())) {
 			current = this.client.connectAsync(ByteArrayCodec.INSTANCE, this.address).toCompletableFuture();
 			this.connection = current;
-			this.nextAttempt = Deadline.after(PAUSE_AFTER_FAILURE);
+			this.nextAttempt = Deadline.after(Duration.ofSeconds(1));
 		}
 		return current;
 	}

@@ -1,6 +1,7 @@
 package io.github.holdfast.transaction;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -71,6 +72,23 @@ class HoldTimeTests {
 				.withThrowableThat()
 				.withCauseInstanceOf(LockLostException.class);
 			assertThat(stock.quantity("A")).isEqualTo(100);
+		});
+	}
+
+	/** The hold time begins with the body. */
+	@Test
+	void firstKeyIsRenewedWhileTheCallWaitsForTheSecond() {
+		LeaseCalls calls = new LeaseCalls();
+		TestBackend.H2.application().withBean(LeaseCalls.class, () -> calls).run((context) -> {
+			LockTemplate locks = context.getBean(LockTemplate.class).withWaitTime(PATIENCE);
+			LockTemplate limited = locks.withLeaseTime(Duration.ofSeconds(3)).withMaxHoldTime(Duration.ofMinutes(10));
+			CompletableFuture<Void> both;
+			try (LockTemplate.Scope second = locks.withLeaseTime(Duration.ofHours(1)).acquire("second")) {
+				assertThat(second).isNotNull();
+				both = CompletableFuture.runAsync(() -> limited.acquire(List.of("first", "second")).close());
+				await().atMost(PATIENCE).until(() -> calls.count("renew") > 0);
+			}
+			assertThat(both).succeedsWithin(PATIENCE);
 		});
 	}
 

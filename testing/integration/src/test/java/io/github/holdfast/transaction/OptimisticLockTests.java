@@ -235,6 +235,37 @@ class OptimisticLockTests {
 		});
 	}
 
+	/** A conflict of a later transaction must not repeat what is committed. */
+	@Test
+	void bodyThatHasCommittedDoesNotRunAgain() {
+		run(TestDatabase.H2, (context, documents) -> {
+			documents.optimisticallyWithoutTransaction(() -> {
+				documents.mergeUnlocked("first", NOTHING);
+				assertThatExceptionOfType(LockLostException.class)
+					.isThrownBy(() -> documents.mergeUnlocked("second", NOTHING));
+			});
+			assertThat(documents.attempts()).isOne();
+			assertThat(documents.entries()).containsExactly("first");
+		});
+	}
+
+	@Test
+	void commitThatOnlyReadsIsNoCommit() {
+		run(TestDatabase.H2, (context, documents) -> {
+			TransactionTemplate reading = transaction(context);
+			reading.setReadOnly(true);
+			Runnable read = () -> reading.executeWithoutResult((status) -> documents.entries());
+			assertThatIllegalStateException().isThrownBy(() -> documents.optimisticallyWithoutTransaction(read))
+				.withMessageContaining("no transaction was committed");
+			Runnable overtaking = once(() -> elsewhere(() -> documents.mergeInNewTransaction("other", NOTHING)));
+			documents.optimisticallyWithoutTransaction(() -> {
+				read.run();
+				documents.mergeUnlocked("second", overtaking);
+			});
+			assertThat(documents.entries()).containsExactly("other", "second");
+		});
+	}
+
 	@Test
 	void exclusiveLockOfTheCallChainCoversAnOptimisticCall() {
 		run(TestDatabase.H2, (context, documents) -> {

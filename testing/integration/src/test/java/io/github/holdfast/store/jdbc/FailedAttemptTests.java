@@ -1,24 +1,37 @@
 package io.github.holdfast.store.jdbc;
 
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+
+import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockListener;
 import io.github.holdfast.LockRequest;
@@ -33,6 +46,7 @@ import io.github.holdfast.testsupport.TestDatabase;
 import io.github.holdfast.transaction.RowClaims;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /** The first attempt fails with its connection, and the next one succeeds. */
@@ -88,6 +102,55 @@ class FailedAttemptTests {
 		}
 	}
 
+	/** The first attempt has released the lock, so the second finds nothing. */
+	@Test
+	void releaseWhoseAnswerIsLostIsNotTakenForALoss() throws Exception {
+		try (Store store = new Store(TestDatabase.POSTGRESQL, 1)) {
+			ReleaseFault fault = new ReleaseFault(store.pool);
+			JdbcLockBackend backend = new JdbcLockBackend(() -> fault);
+			LockBackend.Lease lease = backend.acquire(REQUEST);
+			assertThat(lease).isNotNull();
+			fault.breakNext = true;
+			assertThatExceptionOfType(LockBackendException.class).isThrownBy(lease::release);
+			assertThat(fault.breakNext).isFalse();
+			assertThat(backend.acquire(REQUEST)).as("the lock is free").isNotNull();
+			backend.close();
+		}
+	}
+
+	/** H2 cannot end a wait, so callers rest between their attempts. */
+	@Test
+	void attemptsOfATransactionOnH2DoNotFollowEachOtherAtOnce() throws Exception {
+		try (Store store = new Store(TestDatabase.H2, 2)) {
+			TransactionLock lock = store.backend.transactionLock(Requests.request("k", PATIENCE, LEASE));
+			assertThat(lock.awaitAttempt(PATIENCE.toNanos())).isTrue();
+			long start = System.nanoTime();
+			for (int i = 0; i < 10; i++) {
+				assertThat(lock.awaitAttempt(PATIENCE.toNanos())).isTrue();
+			}
+			assertThat(System.nanoTime() - start).isGreaterThan(TimeUnit.MILLISECONDS.toNanos(50));
+		}
+	}
+
+	/** Otherwise their threads would wait for ever. */
+	@Test
+	void renewalThatHasNotBegunIsAnsweredAfterTheShutdown() throws Exception {
+		try (Store store = new Store(TestDatabase.H2, 1)) {
+			List<LockBackend.Lease> leases = new ArrayList<>();
+			for (String key : List.of("a", "b", "c")) {
+				leases.add(store.backend.acquire(Requests.request(key, Duration.ZERO, LEASE)));
+			}
+			List<CompletableFuture<Boolean>> renewals;
+			try (Connection connection = store.pool.getConnection()) {
+				renewals = leases.stream().map((lease) -> lease.renew(LEASE).toCompletableFuture()).toList();
+				await().until(() -> store.pool.getHikariPoolMXBean().getThreadsAwaitingConnection() == 2);
+				store.backend.close();
+				assertThat(connection.isClosed()).isFalse();
+			}
+			renewals.forEach((renewal) -> assertThat(renewal).succeedsWithin(PATIENCE));
+		}
+	}
+
 	private static void endSessions(TestDatabase database, HikariDataSource admin) {
 		JdbcTemplate jdbc = new JdbcTemplate(admin);
 		if (database == TestDatabase.POSTGRESQL) {
@@ -128,6 +191,44 @@ class FailedAttemptTests {
 			store.locks.acquire("k").close();
 			assertThat(store.outcomes).endsWith(LockListener.Outcome.RELEASED);
 		}
+	}
+
+	/** Breaks a session after it has released a lock. */
+	private static final class ReleaseFault extends DelegatingDataSource {
+
+		private volatile boolean breakNext;
+
+		private ReleaseFault(DataSource target) {
+			super(target);
+		}
+
+		@Override
+		public Connection getConnection() throws SQLException {
+			Connection connection = super.getConnection();
+			return intercepted(connection, (invocation) -> {
+				Object result = invocation.proceed();
+				return (result instanceof PreparedStatement statement
+						&& ((String) invocation.getArguments()[0]).startsWith("UPDATE holdfast_lock SET owner = NULL"))
+								? intercepted(statement, this::execute) : result;
+			});
+		}
+
+		private @Nullable Object execute(MethodInvocation invocation) throws Throwable {
+			Object result = invocation.proceed();
+			if (invocation.getMethod().getName().equals("executeUpdate") && this.breakNext) {
+				this.breakNext = false;
+				throw new SQLException("The session is broken", "08006");
+			}
+			return result;
+		}
+
+		@SuppressWarnings("unchecked")
+		private static <T> T intercepted(T target, MethodInterceptor interceptor) {
+			ProxyFactory proxy = new ProxyFactory(target);
+			proxy.addAdvice(interceptor);
+			return (T) proxy.getProxy(ReleaseFault.class.getClassLoader());
+		}
+
 	}
 
 	/** A database with a lock table, and locks in it. */

@@ -198,6 +198,23 @@ class RedisQuorumTests {
 		await().atMost(PATIENCE).until(() -> holders() == 0);
 	}
 
+	/** The requests wait for the connection, and keep their order. */
+	@Test
+	void releaseDoesNotOvertakeItsAcquisitionOnANodeThatIsStillConnecting() throws Exception {
+		this.quorum.proxy(2).inject(Fault.HOLD_REPLIES);
+		RedisQuorumLockBackend fresh = new RedisQuorumLockBackend(this.settings, this.quorum.nodes());
+		try {
+			assertThat(RedisNode.release(acquired(fresh))).isTrue();
+			this.quorum.proxy(2).inject(Fault.NONE);
+			String epoch = "holdfast_epoch:{" + this.key + "}";
+			await().atMost(PATIENCE).until(() -> (Long) this.quorum.server(2).command("EXISTS", epoch) == 1);
+			await().atMost(PATIENCE).until(() -> holders() == 0);
+		}
+		finally {
+			fresh.close();
+		}
+	}
+
 	private void disconnect(int node) {
 		this.quorum.proxy(node).inject(Fault.REFUSE);
 		this.quorum.proxy(node).reset();

@@ -11,6 +11,7 @@ import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
 import jakarta.persistence.Id;
+import jakarta.persistence.PreUpdate;
 import jakarta.persistence.Table;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Timeout;
@@ -28,6 +29,7 @@ import org.springframework.orm.jpa.EntityManagerHolder;
 import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.orm.jpa.SharedEntityManagerCreator;
 import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
+import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -108,6 +110,21 @@ class JpaAttackTests {
 		}
 	}
 
+	/** JPA rolls back without asking the database, so the lease need not run out. */
+	@ParameterizedTest
+	@EnumSource
+	void leaseIsGivenBackIfAnEntityIsInvalid(Database database) {
+		try (Nodes nodes = new Nodes(database, Nodes.ALONE, Jpa.class, "holdfast.jdbc.mode=lease")) {
+			EntityManager entities = SharedEntityManagerCreator
+				.createSharedEntityManager(nodes.first.context().getBean(EntityManagerFactory.class));
+			assertThatExceptionOfType(TransactionSystemException.class)
+				.isThrownBy(() -> nodes.first.shop().locked(() -> entities.find(Item.class, 1).sold = -1))
+				.withRootCauseInstanceOf(InvalidItemException.class);
+			assertThat(nodes.leases()).isZero();
+			assertThat(nodes.soldItems()).isZero();
+		}
+	}
+
 	static void inView(Nodes nodes, Consumer<EntityManager> request) {
 		EntityManagerFactory entities = nodes.first.context().getBean(EntityManagerFactory.class);
 		try (EntityManager view = entities.createEntityManager()) {
@@ -165,6 +182,20 @@ class JpaAttackTests {
 		Item(Integer id) {
 			this.id = id;
 		}
+
+		@PreUpdate
+		void check() throws InvalidItemException {
+			if (this.sold < 0) {
+				throw new InvalidItemException();
+			}
+		}
+
+	}
+
+	/** Spring cannot translate it. */
+	static final class InvalidItemException extends Exception {
+
+		private static final long serialVersionUID = 1L;
 
 	}
 

@@ -8,11 +8,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -62,6 +64,21 @@ class TransactionLockAttackTests {
 				}
 			});
 			assertThat(calls).hasValue(80);
+		}
+	}
+
+	/** PostgreSQL has freed the row then. */
+	@Test
+	void innerTransactionAfterAnErrorOfTheOuterOneCanBeTriedAgain() {
+		try (Nodes nodes = new Nodes(Database.POSTGRESQL, Nodes.ALONE)) {
+			assertThatExceptionOfType(BusinessException.class).isThrownBy(() -> nodes.first.shop().locked(() -> {
+				assertThatExceptionOfType(DataIntegrityViolationException.class)
+					.isThrownBy(() -> nodes.first.jdbc().update("INSERT INTO sale (n) VALUES (NULL)"));
+				assertThatExceptionOfType(CannotAcquireLockException.class).isThrownBy(
+						() -> nodes.first.newTransaction().executeWithoutResult((status) -> nodes.first.sell()));
+				throw new BusinessException();
+			}));
+			assertThat(nodes.sales()).isEmpty();
 		}
 	}
 
