@@ -13,7 +13,7 @@ final class HoleSearch {
 
 	private static final Duration RUN_TIME = Duration.ofSeconds(15);
 
-	private static final int MAX_RUNS = 12;
+	private static final int MAX_RUNS = 24;
 
 	/** With the start of the processes, and what is waited for after the faults. */
 	private static final Duration MAX_TIME = Duration.ofMinutes(5);
