@@ -83,6 +83,7 @@ public interface LockContext {
 	 * @param key one of {@link #keys()}
 	 * @return the token
 	 * @throws IllegalArgumentException if the key is not one of this call
+	 * @throws IllegalStateException if the lock has been given back
 	 * @throws LockBackendException if the row could not be read, for example because the
 	 * thread was interrupted
 	 */
