@@ -35,11 +35,12 @@ public final class LockTemplate {
 	private final LockSettings effective;
 
 	/**
-	 * Create a template.
+	 * Create a template. In an application, it begins with the settings of
+	 * {@code holdfast.…}.
 	 * @param manager takes the locks
 	 */
 	public LockTemplate(LockManager manager) {
-		this(manager, LockSettings.DEFAULT);
+		this(manager, manager.defaults());
 	}
 
 	/**

@@ -70,8 +70,8 @@ public final class HoldfastAutoConfiguration {
 
 	@Bean(TEMPLATE)
 	@ConditionalOnMissingBean
-	LockTemplate holdfastLockTemplate(LockManager manager, HoldfastProperties properties) {
-		return new LockTemplate(manager, settings(properties));
+	LockTemplate holdfastLockTemplate(LockManager manager) {
+		return new LockTemplate(manager);
 	}
 
 	private static LockSettings settings(HoldfastProperties properties) {
@@ -85,12 +85,12 @@ public final class HoldfastAutoConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean
-		LockManager holdfastLockManager() {
+		LockManager holdfastLockManager(HoldfastProperties properties) {
 			logger.warn("Locks are disabled by 'holdfast.enabled': locked methods run without a lock");
 			return new LockManager(() -> {
 				throw new IllegalStateException("Locks are disabled by 'holdfast.enabled'");
 			}, () -> LockGuard.NONE, List::of, (name) -> new LockSettings.Overrides(false, LockSettings.Times.NONE),
-					Duration.ZERO);
+					settings(properties), Duration.ZERO);
 		}
 
 	}
@@ -159,7 +159,8 @@ public final class HoldfastAutoConfiguration {
 		LockManager holdfastLockManager(ObjectProvider<LockBackend> backend, ObjectProvider<LockGuard> guard,
 				ObjectProvider<LockListener> listeners, LockOverrides overrides, HoldfastProperties properties) {
 			return new LockManager(backend::getObject, () -> guard.getIfAvailable(() -> LockGuard.NONE),
-					() -> listeners.orderedStream().toList(), overrides, properties.handoverLimit());
+					() -> listeners.orderedStream().toList(), overrides, settings(properties),
+					properties.handoverLimit());
 		}
 
 		@Bean

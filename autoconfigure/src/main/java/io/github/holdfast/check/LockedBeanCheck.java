@@ -71,7 +71,7 @@ public final class LockedBeanCheck implements BeanPostProcessor {
 		if (!targetClass.getName().startsWith("org.springframework.") && !(bean instanceof ScopedObject)) {
 			Collection<LockOperation> operations = this.source.getAll(bean);
 			operations.forEach((operation) -> check(operation, bean, beanName, targetClass));
-			if (operations.stream().anyMatch((operation) -> !this.checked.containsKey(operation.location()))) {
+			if (!this.checked.values().containsAll(operations)) {
 				checkSelfCalls(SelfCallFinder.find(this.source, targetClass), beanName);
 				operations.forEach((operation) -> add(operation, targetClass));
 			}
@@ -145,7 +145,7 @@ public final class LockedBeanCheck implements BeanPostProcessor {
 					"@DistributedLock on " + operation.location() + " cannot work: " + ex.getMessage() + ".",
 					remedy + ", or remove 'mode' and 'fair'.", ex);
 		}
-		this.checked.put(operation.location(), operation);
+		this.checked.put(targetClass.getName() + operation.method(), operation);
 	}
 
 }

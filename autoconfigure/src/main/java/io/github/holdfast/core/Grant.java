@@ -223,14 +223,6 @@ public final class Grant {
 	}
 
 	/**
-	 * Keeps the turn in the queue for another question to the store.
-	 */
-	Grant withoutQueue() {
-		this.queue = null;
-		return this;
-	}
-
-	/**
 	 * Releases a lock that no call uses, and waits for the answer.
 	 * @param cause what is thrown anyway, or {@code null}
 	 */

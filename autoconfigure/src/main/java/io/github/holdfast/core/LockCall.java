@@ -73,7 +73,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 
 	private volatile long heldSince;
 
-	private @Nullable String awaited;
+	private volatile @Nullable String awaited;
 
 	private boolean cancelled;
 
@@ -572,10 +572,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 		Duration waitTime = (holdTime != null) ? waitTime().minus(holdTime) : waitTime();
 		List<LockSnapshot> snapshots = new ArrayList<>();
 		this.grants.forEach((grant) -> snapshots.add(snapshot(key(grant), waitTime, holdTime, grant.remaining())));
-		String awaited;
-		synchronized (this) {
-			awaited = this.awaited;
-		}
+		String awaited = this.awaited;
 		if (awaited != null && find(this.settings.storedKey(awaited)) == null) {
 			snapshots.add(snapshot(awaited, waitTime, null, null));
 		}

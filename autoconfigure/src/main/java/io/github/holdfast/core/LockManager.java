@@ -45,6 +45,8 @@ public final class LockManager implements AutoCloseable {
 
 	private final Function<String, LockSettings.@Nullable Overrides> overrides;
 
+	private final LockSettings defaults;
+
 	private final long handoverNanos;
 
 	private final LocalQueue queue = new LocalQueue();
@@ -61,15 +63,17 @@ public final class LockManager implements AutoCloseable {
 	 * @param guard supplies the guard of the transactions, at the first call
 	 * @param listeners supplies the listeners, at the first call
 	 * @param overrides the configured overrides by lock name
+	 * @param defaults the settings that a {@code LockTemplate} begins with
 	 * @param handover how long the threads of this JVM may hand a lock over before the
 	 * store gets it back; zero switches handovers off
 	 */
 	public LockManager(Supplier<LockBackend> backend, Supplier<LockGuard> guard, Supplier<List<LockListener>> listeners,
-			Function<String, LockSettings.@Nullable Overrides> overrides, Duration handover) {
+			Function<String, LockSettings.@Nullable Overrides> overrides, LockSettings defaults, Duration handover) {
 		this.backend = SingletonSupplier.of(backend);
 		this.guard = SingletonSupplier.of(guard);
 		this.listeners = SingletonSupplier.of(listeners);
 		this.overrides = overrides;
+		this.defaults = defaults;
 		this.handoverNanos = handover.toNanos();
 	}
 
@@ -78,7 +82,16 @@ public final class LockManager implements AutoCloseable {
 	 * @param backend the backend
 	 */
 	public LockManager(LockBackend backend) {
-		this(() -> backend, () -> LockGuard.NONE, List::of, (name) -> null, Duration.ofMillis(25));
+		this(() -> backend, () -> LockGuard.NONE, List::of, (name) -> null, LockSettings.DEFAULT,
+				Duration.ofMillis(25));
+	}
+
+	/**
+	 * The settings that a {@code LockTemplate} begins with.
+	 * @return the settings
+	 */
+	public LockSettings defaults() {
+		return this.defaults;
 	}
 
 	/**
@@ -241,11 +254,12 @@ public final class LockManager implements AutoCloseable {
 			if (grant == null) {
 				return null;
 			}
-			grant.takenBy(call, turn);
 			if (isInstalled(call, grant)) {
+				grant.takenBy(call, turn);
 				return grant;
 			}
-			grant.withoutQueue().giveBack(null);
+			// The turn stays for another question
+			grant.giveBack(null);
 			grant = null;
 		}
 		while (call.remainingWait() > 0);

@@ -127,8 +127,9 @@ final class LockExpressionParser {
 			List<String> known = new ArrayList<>();
 			for (int i = 0; i < count; i++) {
 				known.add((names != null && names[i] != null) ? names[i] : "p" + i);
-				positions.put("p" + i, i);
-				positions.put("a" + i, i);
+				// A parameter may have such a name at another position
+				positions.putIfAbsent("p" + i, i);
+				positions.putIfAbsent("a" + i, i);
 				positions.put(known.get(i), i);
 			}
 			return new Parameters(known, names == null && count > 0, positions);

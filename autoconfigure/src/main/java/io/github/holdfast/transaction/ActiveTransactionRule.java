@@ -11,9 +11,11 @@ import io.github.holdfast.LockException;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.core.BodyTransaction;
 import io.github.holdfast.core.LockCall;
+import io.github.holdfast.core.LockSettings;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
@@ -48,16 +50,14 @@ final class ActiveTransactionRule {
 	}
 
 	/**
-	 * Whether a call would run inside a running transaction.
+	 * Whether a call would run inside a running transaction. Its own transaction suspends
+	 * only one of its manager.
 	 */
-	boolean isInside(LockCall call) {
-		BodyTransaction transaction = call.settings().transaction();
-		return (transaction == null || !transaction.suspends()) && isActive();
-	}
-
-	boolean isActive() {
-		return TransactionSynchronizationManager.isActualTransactionActive() && this.managers.isAnyRunning()
-				|| isForeignActive();
+	boolean isInside(LockSettings settings) {
+		BodyTransaction body = settings.transaction();
+		TransactionManager suspended = (body != null && body.suspends()) ? body.manager().get() : null;
+		return TransactionSynchronizationManager.isActualTransactionActive() && this.managers.isAnyRunning(suspended)
+				|| suspended == null && isForeignActive();
 	}
 
 	private static boolean isForeignActive() {
@@ -72,7 +72,7 @@ final class ActiveTransactionRule {
 						+ "wait for itself. Close it after the transaction has ended");
 			}
 		}
-		if (call.missing().isEmpty() || !isInside(call)) {
+		if (call.missing().isEmpty() || !isInside(call.settings())) {
 			return;
 		}
 		String name = TransactionSynchronizationManager.getCurrentTransactionName();

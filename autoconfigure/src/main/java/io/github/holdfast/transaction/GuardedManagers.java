@@ -180,9 +180,13 @@ public final class GuardedManagers implements BeanPostProcessor, PriorityOrdered
 
 	/**
 	 * Whether a transaction of one of the managers that have a database is running.
+	 * @param suspended the manager of a method that suspends its own, or {@code null}.
+	 * Only transactions of the lock's database count then, unless it works there itself
 	 */
-	boolean isAnyRunning() {
-		return this.managers.stream().anyMatch(GuardedManager::isRunning);
+	boolean isAnyRunning(@Nullable TransactionManager suspended) {
+		GuardedManager own = find(suspended);
+		return this.managers.stream()
+			.anyMatch((each) -> each.isRunning() && (own == null || own.claims == null && each.claims != null));
 	}
 
 	/**

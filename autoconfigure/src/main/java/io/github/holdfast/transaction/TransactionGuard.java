@@ -60,7 +60,7 @@ public final class TransactionGuard implements LockGuard {
 		}
 		BodyTransaction transaction = settings.transaction();
 		if (transaction == null || settings.mode() != LockMode.EXCLUSIVE || !isOwn(transaction, claims)
-				|| !transaction.suspends() && this.activeTransactions.isActive()) {
+				|| this.activeTransactions.isInside(settings)) {
 			return Protection.INSTALLED;
 		}
 		boolean held = settings.times().minHoldTime() != null || settings.times().maxHoldTime() != null;
@@ -83,23 +83,20 @@ public final class TransactionGuard implements LockGuard {
 		}
 	}
 
-	private RowClaims claims() {
-		return this.claims.obtain().orElseThrow();
-	}
-
 	@Override
 	public PendingLease pending(LockRequest request) {
-		return claims().pending(request);
+		return this.claims.obtain().orElseThrow().pending(request);
 	}
 
 	@Override
 	public boolean install(Grant grant, long nanos) throws InterruptedException {
-		return claims().install(grant, nanos);
+		return this.claims.obtain().orElseThrow().install(grant, nanos);
 	}
 
 	@Override
 	public LockBackend.@Nullable Lease version(LockRequest request) throws InterruptedException {
-		return this.claims.obtain().isPresent() ? claims().version(request) : LockGuard.super.version(request);
+		RowClaims claims = this.claims.obtain().orElse(null);
+		return (claims != null) ? claims.version(request) : LockGuard.super.version(request);
 	}
 
 	/**

@@ -63,6 +63,15 @@ class HoldfastAutoConfigurationTests {
 	}
 
 	@Test
+	void templateOfTheApplicationBeginsWithTheConfiguredSettings() {
+		LockedApplication.local().withPropertyValues("holdfast.key-prefix=shop:").run((context) -> {
+			LockTemplate own = new LockTemplate(context.getBean(LockManager.class));
+			LockBackend backend = context.getBean(LockBackend.class);
+			own.run("k", () -> assertThat(backend.holder("shop:k")).isNotNull());
+		});
+	}
+
+	@Test
 	void modeThatIsNotPossibleIsNotLogged(CapturedOutput output) {
 		LockedApplication.h2()
 			.withPropertyValues("holdfast.commit-guard=lease", "holdfast.lease-time=90s")

@@ -33,6 +33,8 @@ class KeyExpressionTests {
 			'orders' | | orders
 			'inventory:' + #sku | String sku = "SKU-1" | inventory:SKU-1
 			#p0 + '/' + #a1 | String sku = "SKU-1"; int quantity = 7 | SKU-1/7
+			#p1 + '/' + #p2 | String p1 = "first"; String p2 = "second" | first/second
+			#a1 + '/' + #a0 | String a1 = "first"; String a0 = "second" | first/second
 			#line.sku | Line line = new Line("SKU-1", 7) | SKU-1
 			@tenant.id + ':' + #sku | String sku = "SKU-1" | acme:SKU-1
 			@environment.getProperty('app.tenant') | | of-the-environment

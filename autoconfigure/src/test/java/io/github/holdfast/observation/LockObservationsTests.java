@@ -31,6 +31,7 @@ import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.LockGuard;
 import io.github.holdfast.core.LockManager;
+import io.github.holdfast.core.LockSettings;
 import io.github.holdfast.store.GrantedLease;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -56,7 +57,7 @@ class LockObservationsTests {
 
 	private LockManager manager(ObservationRegistry registry) {
 		return new LockManager(() -> this.backend, () -> LockGuard.NONE, () -> List.of(new LockObservations(registry)),
-				(name) -> null, Duration.ZERO);
+				(name) -> null, LockSettings.DEFAULT, Duration.ZERO);
 	}
 
 	LockObservationsTests() {

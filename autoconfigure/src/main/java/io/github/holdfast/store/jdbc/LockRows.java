@@ -190,7 +190,7 @@ public final class LockRows {
 		return switch (hold) {
 			case WRITTEN -> update(connection, UPDATE + "epoch = epoch WHERE " + condition, nanos, parameters);
 			case LOCKED -> number(connection, CHECK + condition + " FOR UPDATE", nanos, parameters) != null;
-			case SEEN -> number(connection, CHECK + condition, nanos, parameters) != null;
+			case OWN -> number(connection, CHECK + condition + " FOR UPDATE SKIP LOCKED", nanos, parameters) != null;
 		};
 	}
 
@@ -231,10 +231,10 @@ public final class LockRows {
 	}
 
 	/**
-	 * The epoch of a row.
+	 * The epoch of a row that this transaction has locked.
 	 */
 	@Nullable Long epoch(Connection connection, String id, long nanos) throws SQLException {
-		return number(connection, FIND_EPOCH, nanos, id);
+		return number(connection, SKIP_LOCKED, nanos, id);
 	}
 
 	/**
@@ -347,8 +347,11 @@ public final class LockRows {
 		/** Locked. */
 		LOCKED,
 
-		/** Only read. */
-		SEEN;
+		/**
+		 * Locked already, or else not waited for. A plain read would open the read view
+		 * of InnoDB, before an inner transaction has committed.
+		 */
+		OWN;
 
 		/**
 		 * How a transaction must hold the row of a lease.

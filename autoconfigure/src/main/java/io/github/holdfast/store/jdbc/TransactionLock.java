@@ -121,14 +121,15 @@ public final class TransactionLock implements LockGuard.PendingLease {
 
 	/**
 	 * Checks whether a transaction still has the row. Before the COMMIT, the owner is
-	 * visible only to this transaction, so a plain SELECT proves it.
+	 * visible only to this transaction, so there is no need to wait for a row that
+	 * another one has locked.
 	 * @param connection the connection of the transaction that took the lock
 	 * @param rows the statements
 	 * @return {@code false} if the database has rolled the transaction back
 	 * @throws SQLException if the database failed
 	 */
 	public boolean checkIn(Connection connection, LockRows rows) throws SQLException {
-		return rows.check(connection, this.id, null, this.owner, LockRows.Hold.SEEN, LockWaits.SHORT);
+		return rows.check(connection, this.id, null, this.owner, LockRows.Hold.OWN, LockWaits.SHORT);
 	}
 
 	/**

@@ -29,8 +29,6 @@ final class LettuceMessages extends RedisPubSubAdapter<String, String> {
 
 	private static final Logger logger = LoggerFactory.getLogger(LettuceMessages.class);
 
-	private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(10);
-
 	private final Supplier<AbstractRedisClient> client;
 
 	private final Map<String, Set<Runnable>> signals = new HashMap<>();
@@ -70,7 +68,7 @@ final class LettuceMessages extends RedisPubSubAdapter<String, String> {
 		if (client != this.connectedTo
 				|| (this.connection.isCompletedExceptionally() && this.nextAttempt.hasPassed())) {
 			this.connectedTo = client;
-			this.nextAttempt = Deadline.after(PAUSE_AFTER_FAILURE);
+			this.nextAttempt = Deadline.after(Duration.ofSeconds(10));
 			this.connection = CompletableFuture.supplyAsync(() -> connect(client), (connecting) -> {
 				Thread thread = new Thread(connecting, "holdfast-redis-connect");
 				thread.setDaemon(true);

@@ -28,12 +28,15 @@ final class QuorumNodes implements AutoCloseable {
 
 	private final LettuceConnectionFactory settings;
 
+	private final LettuceClientConfiguration configuration;
+
 	private final RedisClient client;
 
 	private final List<RedisLocks> nodes;
 
 	QuorumNodes(RedisConnectionFactory factory, List<String> nodes) {
 		this.settings = RedisDriver.lettuce(factory);
+		this.configuration = this.settings.getClientConfiguration();
 		List<RedisURI> addresses = IntStream.range(0, nodes.size())
 			.mapToObj((index) -> address(nodes.get(index), index))
 			.toList();
@@ -47,9 +50,8 @@ final class QuorumNodes implements AutoCloseable {
 					"List an odd number of independent Redis masters, at least three, each of them "
 							+ "once, or remove the property.");
 		}
-		LettuceClientConfiguration configuration = this.settings.getClientConfiguration();
-		this.client = configuration.getClientResources().map(RedisClient::create).orElseGet(RedisClient::create);
-		this.client.setOptions(configuration.getClientOptions()
+		this.client = this.configuration.getClientResources().map(RedisClient::create).orElseGet(RedisClient::create);
+		this.client.setOptions(this.configuration.getClientOptions()
 			.orElseGet(ClientOptions::create)
 			.mutate()
 			.autoReconnect(true)
@@ -84,14 +86,13 @@ final class QuorumNodes implements AutoCloseable {
 	}
 
 	private void apply(RedisURI address, boolean ownCredentials) {
-		LettuceClientConfiguration configuration = this.settings.getClientConfiguration();
-		address.setSsl(address.isSsl() || configuration.isUseSsl());
-		address.setStartTls(configuration.isStartTls());
-		address.setVerifyPeer(configuration.getVerifyMode());
-		address.setTimeout(configuration.getCommandTimeout());
-		configuration.getClientName().ifPresent(address::setClientName);
+		address.setSsl(address.isSsl() || this.configuration.isUseSsl());
+		address.setStartTls(this.configuration.isStartTls());
+		address.setVerifyPeer(this.configuration.getVerifyMode());
+		address.setTimeout(this.configuration.getCommandTimeout());
+		this.configuration.getClientName().ifPresent(address::setClientName);
 		if (!ownCredentials) {
-			address.setCredentialsProvider(configuration.getRedisCredentialsProviderFactory()
+			address.setCredentialsProvider(this.configuration.getRedisCredentialsProviderFactory()
 				.orElseGet(() -> new RedisCredentialsProviderFactory() {
 				})
 				.createCredentialsProvider(this.settings.getStandaloneConfiguration()));
@@ -103,8 +104,7 @@ final class QuorumNodes implements AutoCloseable {
 
 	@Override
 	public void close() {
-		LettuceClientConfiguration configuration = this.settings.getClientConfiguration();
-		this.client.shutdown(configuration.getShutdownQuietPeriod(), configuration.getShutdownTimeout());
+		this.client.shutdown(this.configuration.getShutdownQuietPeriod(), this.configuration.getShutdownTimeout());
 	}
 
 }

@@ -2,14 +2,15 @@ package io.github.holdfast.store.redis;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.Stream;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import org.springframework.util.Assert;
 
@@ -144,12 +145,8 @@ final class RedisLocks {
 	 * @return {@code false} if a repetition would not help, or nothing is known
 	 */
 	static boolean isTemporary(Throwable failure) {
-		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-			if (cause.getMessage() != null && TEMPORARY.matcher(cause.getMessage()).find()) {
-				return true;
-			}
-		}
-		return false;
+		return Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
+			.anyMatch((cause) -> TEMPORARY.matcher(String.valueOf(cause.getMessage())).find());
 	}
 
 	/**

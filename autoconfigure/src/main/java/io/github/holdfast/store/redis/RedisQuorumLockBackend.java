@@ -16,6 +16,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.util.Assert;
 
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockRequest;
@@ -131,7 +132,13 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 
 	private CompletableFuture<Boolean> vote(LockRequest request, String what,
 			Function<RedisLocks, CompletableFuture<List<Object>>> question) {
-		return RedisLocks.answer(Votes.count(all(question), RedisLocks::isYes), request.key(), what, () -> SERVERS);
+		List<CompletableFuture<List<Object>>> answers = all(question);
+		return RedisLocks.answer(Votes.count(answers, RedisLocks::isYes).thenApply((yes) -> {
+			long no = answered(answers).filter((answer) -> !RedisLocks.isYes(answer)).count();
+			// A node without an answer may still have the lock
+			Assert.state(yes || no > answers.size() / 2, "No majority has answered");
+			return yes;
+		}), request.key(), what, () -> SERVERS);
 	}
 
 	/**

@@ -53,9 +53,12 @@ public final class HoldfastRows {
 
 	/** Asks before the commit whether the row is still locked. */
 	public void ask(String key, long owner) {
-		Assert.state(this.postgres || !this.jdbc
-			.queryForList("SELECT 1 FROM holdfast_lock WHERE lock_key = ? AND owner = ?", Integer.class, id(key), owner)
-			.isEmpty(), "The row was lost");
+		Assert.state(
+				this.postgres || !this.jdbc
+					.queryForList("SELECT 1 FROM holdfast_lock WHERE lock_key = ? AND owner = ? FOR UPDATE SKIP LOCKED",
+							Integer.class, id(key), owner)
+					.isEmpty(),
+				"The row was lost");
 	}
 
 }

@@ -31,7 +31,8 @@ final class Application {
 
 	Application(MemoryBackend store, Duration handover) {
 		this.store = store;
-		this.manager = new LockManager(() -> store, () -> LockGuard.NONE, List::of, (name) -> null, handover);
+		this.manager = new LockManager(() -> store, () -> LockGuard.NONE, List::of, (name) -> null,
+				LockSettings.DEFAULT, handover);
 	}
 
 	/**

@@ -38,10 +38,13 @@ import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
 import org.springframework.orm.jpa.vendor.HibernateJpaVendorAdapter;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
+import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockLostAfterWorkException;
@@ -54,6 +57,7 @@ import io.github.holdfast.testsupport.TestDatabase;
 import static io.github.holdfast.autoconfigure.LockedApplication.assertRefused;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -218,6 +222,25 @@ class SeveralDataSourcesTests {
 			});
 	}
 
+	/**
+	 * Its body would work in the outer transaction, which commits after the release.
+	 */
+	@Test
+	void newTransactionOfAnotherDatabaseDoesNotSuspendOneOfTheLocks() {
+		DatabaseAccess other = TestDatabase.H2.newDatabase();
+		application(TestDatabase.H2.newDatabase(), () -> connections(other)).withBean(Reports.class)
+			.withPropertyValues("holdfast.transaction-managers." + SECOND + "=lease")
+			.run((context) -> {
+				Reports reports = context.getBean(Reports.class);
+				assertThatIllegalStateException()
+					.isThrownBy(() -> transaction(context, FIRST).executeWithoutResult((status) -> reports.write()))
+					.withMessageContaining("is called inside a running transaction");
+				transaction(context, SECOND).executeWithoutResult((status) -> reports.write());
+				reports.write();
+				assertThat(reports.written()).isEqualTo(2);
+			});
+	}
+
 	@Test
 	void unknownNameFailsTheStart() {
 		DatabaseAccess main = TestDatabase.H2.newDatabase();
@@ -366,6 +389,22 @@ class SeveralDataSourcesTests {
 		@Bean
 		JpaTransactionManager secondTransactionManager(EntityManagerFactory entities) {
 			return new JpaTransactionManager(entities);
+		}
+
+	}
+
+	static class Reports {
+
+		private int written;
+
+		@DistributedLock("'report'")
+		@Transactional(transactionManager = SECOND, propagation = Propagation.REQUIRES_NEW)
+		public void write() {
+			this.written++;
+		}
+
+		public int written() {
+			return this.written;
 		}
 
 	}

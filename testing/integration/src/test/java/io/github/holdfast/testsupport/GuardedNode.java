@@ -13,6 +13,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.LockManager;
+import io.github.holdfast.core.LockSettings;
 import io.github.holdfast.transaction.CommitGuardLevel;
 import io.github.holdfast.transaction.GuardedManagers;
 import io.github.holdfast.transaction.OnActiveTransaction;
@@ -40,7 +41,8 @@ public final class GuardedNode implements AutoCloseable {
 		Stream.of(managers).forEach((each) -> guarded.postProcessAfterInitialization(each, MANAGER));
 		guarded.afterSingletonsInstantiated();
 		TransactionGuard guard = new TransactionGuard(guarded, () -> claims, OnActiveTransaction.REJECT, null);
-		this.manager = new LockManager(() -> backend, () -> guard, List::of, (name) -> null, handoverLimit);
+		this.manager = new LockManager(() -> backend, () -> guard, List::of, (name) -> null, LockSettings.DEFAULT,
+				handoverLimit);
 		this.locks = new LockTemplate(this.manager);
 	}
 

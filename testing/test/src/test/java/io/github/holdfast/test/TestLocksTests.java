@@ -19,6 +19,7 @@ import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.LockGuard;
 import io.github.holdfast.core.LockManager;
+import io.github.holdfast.core.LockSettings;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -33,7 +34,7 @@ class TestLocksTests {
 	private final TestLocks locks = new TestLocks(this.backend, "holdfast:");
 
 	private final LockManager manager = new LockManager(() -> this.backend, () -> LockGuard.NONE,
-			() -> List.of(this.locks.recorder), (name) -> null, Duration.ZERO);
+			() -> List.of(this.locks.recorder), (name) -> null, LockSettings.DEFAULT, Duration.ZERO);
 
 	private final LockTemplate template = new LockTemplate(this.manager).withWaitTime(Duration.ofMillis(100));
 

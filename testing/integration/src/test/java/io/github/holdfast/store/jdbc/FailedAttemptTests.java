@@ -38,6 +38,7 @@ import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.LockGuard;
 import io.github.holdfast.core.LockManager;
+import io.github.holdfast.core.LockSettings;
 import io.github.holdfast.store.Requests;
 import io.github.holdfast.store.local.LocalLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
@@ -260,7 +261,7 @@ class FailedAttemptTests {
 
 			};
 			this.manager = new LockManager(() -> this.backend, () -> LockGuard.NONE, () -> List.of(listener),
-					(name) -> null, Duration.ZERO);
+					(name) -> null, LockSettings.DEFAULT, Duration.ZERO);
 			this.locks = new LockTemplate(this.manager).withLeaseTime(LEASE).withWaitTime(PATIENCE);
 		}
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
@@ -115,6 +116,20 @@ class RedisQuorumTests {
 		LockBackend.Lease next = waiter.get(LONG.toSeconds(), TimeUnit.SECONDS);
 		assertThat(next).isNotNull();
 		assertThat(next.epoch()).isGreaterThan(lease.epoch());
+	}
+
+	/** The node that fails may still have the lock. */
+	@Test
+	void lockIsNotLostWhileAMajorityMayHaveIt() throws Exception {
+		LockBackend.Lease lease = acquired(this.backend);
+		await().atMost(PATIENCE).until(() -> holders() == 3);
+		this.quorum.server(1).command("DEL", this.key);
+		disconnect(0);
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> RedisNode.renew(lease))
+			.withCauseInstanceOf(LockBackendException.class);
+		this.quorum.proxy(0).inject(Fault.NONE);
+		await().atMost(PATIENCE).ignoreExceptions().until(() -> RedisNode.renew(lease));
+		assertThat(RedisNode.release(lease)).isTrue();
 	}
 
 	@ParameterizedTest

@@ -125,6 +125,19 @@ class JpaAttackTests {
 		}
 	}
 
+	/** The database refuses what JPA sends right before the COMMIT. */
+	@ParameterizedTest
+	@EnumSource
+	void leaseIsGivenBackIfAnEntityDoesNotFit(Database database) {
+		try (Nodes nodes = new Nodes(database, Nodes.ALONE, Jpa.class, "holdfast.jdbc.mode=lease")) {
+			EntityManager entities = SharedEntityManagerCreator
+				.createSharedEntityManager(nodes.first.context().getBean(EntityManagerFactory.class));
+			assertThatExceptionOfType(RuntimeException.class).isThrownBy(() -> nodes.first.shop()
+				.locked(() -> entities.find(Item.class, 1).label = new Label("longer than its column")));
+			assertThat(nodes.leases()).isZero();
+		}
+	}
+
 	static void inView(Nodes nodes, Consumer<EntityManager> request) {
 		EntityManagerFactory entities = nodes.first.context().getBean(EntityManagerFactory.class);
 		try (EntityManager view = entities.createEntityManager()) {

@@ -19,6 +19,7 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -64,6 +65,26 @@ class TransactionLockAttackTests {
 				}
 			});
 			assertThat(calls).hasValue(80);
+		}
+	}
+
+	/**
+	 * Attack 6. Red on InnoDB if the CHECK before the inner COMMIT is a plain read, which
+	 * opens the read view of the outer transaction.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void outerTransactionReadsWhatTheInnerOneHasCommitted(Database database) {
+		try (Nodes nodes = new Nodes(database, Nodes.ALONE)) {
+			nodes.first.shop().locked(() -> {
+				nodes.first.shop().inNewTransaction(nodes.first::sell);
+				nodes.first.newTransaction().executeWithoutResult((status) -> {
+					assertThat(LockContext.current().orElseThrow().fencingToken()).isPositive();
+					nodes.first.sell();
+				});
+				nodes.first.sell();
+			});
+			assertThat(nodes.sales()).containsExactly(1, 2, 3);
 		}
 	}
 
