@@ -168,13 +168,15 @@ final class Checker {
 	 * has not committed; optimistic calls repeat. An optimistic call locks the row of its
 	 * lock last, so it can meet a holder in a deadlock. H2 does not see one with an inner
 	 * transaction, and ends it by its timeout. An interrupt cancels the question for the
-	 * fencing token.
+	 * fencing token. The snapshot of an outer transaction can be older than what its
+	 * inner one has committed.
 	 */
 	private boolean mayBeRefused(Call call) {
 		Isolation isolation = this.plan.target().isolation();
 		return call.kind().isRefusedByDatabases() || isolation == Isolation.SERIALIZABLE
 				|| isolation == Isolation.SNAPSHOT && call.kind() != Step.Kind.OPTIMISTIC
 						&& call.ending() == Ending.DATABASE_ERROR
+				|| isolation == Isolation.REPEATABLE_READ && call.kind() == Step.Kind.INNER
 				|| call.kind() == Step.Kind.INTERRUPT && call.ending() != Ending.LOST
 				|| this.plan.hasAny(Step.Kind.OPTIMISTIC::equals)
 						&& Stream.of("eadlock", "Timeout trying to lock table").anyMatch(call.detail()::contains);

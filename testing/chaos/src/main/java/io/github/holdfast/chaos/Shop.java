@@ -114,7 +114,8 @@ class Shop {
 			sell(key, key, call);
 			call.finished();
 		}));
-		sell(key, key + OUTER, call);
+		// The outer transaction must see what the inner one has committed
+		sell(key, (call.step().think() % 2 == 0) ? key : key + OUTER, call);
 		if (call.step().think() % 3 == 0) {
 			throw new Ending.RefusedException("refused");
 		}
