@@ -118,7 +118,7 @@ final class QueuePlace {
 				if (predecessor == null || this.deadline.hasPassed()) {
 					return predecessor == null;
 				}
-				awaitRemoval(this.lock + '/' + predecessor.name());
+				awaitRemoval(session, this.lock + '/' + predecessor.name());
 			}
 			catch (KeeperException.ConnectionLossException ex) {
 				if (this.deadline.hasPassed()) {
@@ -133,7 +133,7 @@ final class QueuePlace {
 	 * Waits until a node is removed, the wait time is over, or the connection has
 	 * changed.
 	 */
-	private void awaitRemoval(String predecessor) throws KeeperException, InterruptedException {
+	private void awaitRemoval(ZooKeeper session, String predecessor) throws KeeperException, InterruptedException {
 		Semaphore changes = new Semaphore(0);
 		Watcher watcher = (event) -> changes.release();
 		try {
@@ -142,7 +142,9 @@ final class QueuePlace {
 				.usingWatcher(watcher)
 				.inBackground(callback)
 				.forPath(predecessor));
-			changes.tryAcquire(this.deadline.remainingNanos(), TimeUnit.NANOSECONDS);
+			// The watcher may belong to the next session
+			long nanos = session.getState().isAlive() ? this.deadline.remainingNanos() : 0;
+			changes.tryAcquire(nanos, TimeUnit.NANOSECONDS);
 		}
 		catch (KeeperException.NoNodeException ex) {
 			// It was removed in between
