@@ -1,5 +1,7 @@
 package io.github.holdfast.store.jdbc;
 
+import java.lang.reflect.Method;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.sql.Statement;
@@ -10,6 +12,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.ReflectionUtils;
 
 /**
  * Ends statements that take too long or whose thread was interrupted. One thread watches
@@ -99,10 +103,17 @@ final class StatementDeadline {
 		if (this.over || !late && (this.cancelled || !this.thread.isInterrupted())) {
 			return;
 		}
+		boolean again = this.cancelled;
 		this.cancelled = true;
 		this.deadline = System.nanoTime() + CANCEL_AGAIN;
 		try {
 			this.statement.cancel();
+			Connection connection = this.statement.getConnection().unwrap(Connection.class);
+			Method query = again ? ReflectionUtils.findMethod(connection.getClass(), "cancelQuery") : null;
+			if (query != null) {
+				// The driver of PostgreSQL cancels each statement once, perhaps too early
+				ReflectionUtils.invokeMethod(query, connection);
+			}
 		}
 		catch (SQLException | RuntimeException | Error ex) {
 			// Tried again when the deadline has passed once more

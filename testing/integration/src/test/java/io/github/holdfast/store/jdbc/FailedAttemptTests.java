@@ -3,6 +3,7 @@ package io.github.holdfast.store.jdbc;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -116,6 +117,25 @@ class FailedAttemptTests {
 			assertThat(fault.breakNext).isFalse();
 			assertThat(backend.acquire(REQUEST)).as("the lock is free").isNotNull();
 			backend.close();
+		}
+	}
+
+	/** It may reach PostgreSQL before the statement does. */
+	@Test
+	void statementWhoseCancellationWasLostIsCancelledAgain() throws Exception {
+		try (Store store = new Store(TestDatabase.POSTGRESQL, 2)) {
+			store.locks.acquire("k").close();
+			try (Connection holder = store.pool.getConnection(); Connection waiting = store.pool.getConnection()) {
+				holder.setAutoCommit(false);
+				holder.createStatement().executeUpdate("UPDATE holdfast_lock SET epoch = epoch");
+				PreparedStatement statement = ReleaseFault.intercepted(
+						waiting.prepareStatement("UPDATE holdfast_lock SET epoch = epoch"),
+						(invocation) -> invocation.getMethod().getName().equals("cancel") ? null
+								: invocation.proceed());
+				assertThatExceptionOfType(SQLTimeoutException.class)
+					.isThrownBy(() -> StatementDeadline.run(statement, 1, statement::executeUpdate));
+				holder.rollback();
+			}
 		}
 	}
 
