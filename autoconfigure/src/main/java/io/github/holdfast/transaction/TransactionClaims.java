@@ -293,15 +293,14 @@ final class TransactionClaims implements TransactionExecutionListener {
 	}
 
 	/**
-	 * Whether the database has answered that it did not commit, or did not execute what
-	 * JPA sends before. JPA rolls back without asking it if entities are invalid.
+	 * Whether the database has answered that it did not commit, or JPA has rolled back
+	 * without asking it, because entities are invalid.
 	 */
 	private static boolean isRefusal(Throwable failure) {
 		boolean rolledBack = false;
 		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
 			if (cause instanceof SQLException ex) {
-				return (ex.getSQLState() + " " + ex.getErrorCode())
-					.matches("(2[23]|40(?!003)|4[24]).*|(25P02|55P03|57014|HYT00|P0001) .*|HY000 (1020|1205)");
+				return String.valueOf(ex.getSQLState()).matches("23.*|40(?!003).*|25P02|P0001");
 			}
 			rolledBack |= cause.getClass().getName().equals("jakarta.persistence.RollbackException");
 		}

@@ -179,7 +179,8 @@ final class Checker {
 				|| isolation == Isolation.REPEATABLE_READ && call.kind() == Step.Kind.INNER
 				|| call.kind() == Step.Kind.INTERRUPT && call.ending() != Ending.LOST
 				|| this.plan.hasAny(Step.Kind.OPTIMISTIC::equals)
-						&& Stream.of("eadlock", "Timeout trying to lock table").anyMatch(call.detail()::contains);
+						&& Stream.of("eadlock", "Timeout trying to lock table", "Record has changed since last read")
+							.anyMatch(call.detail()::contains);
 	}
 
 	private static long longestWait(Call call) {
