@@ -15,6 +15,9 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
 import org.apache.curator.test.InstanceSpec;
 import org.apache.curator.test.TestingServer;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooKeeper;
 
 import org.springframework.util.FileSystemUtils;
@@ -134,6 +137,8 @@ public final class ZooKeeperServer implements AutoCloseable {
 			// On the thread that tells of it: whoever hears of it too early closes the
 			// session in the server
 			session.sync("/", (code, path, context) -> {
+				// A session never ends while it is connected; Curator relies on that
+				session.getTestable().queueEvent(new WatchedEvent(EventType.None, KeeperState.Disconnected, null));
 				session.getTestable().injectSessionExpiration();
 				expired.countDown();
 			}, null);

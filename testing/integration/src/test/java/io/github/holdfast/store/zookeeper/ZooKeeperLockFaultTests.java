@@ -117,11 +117,10 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 
 	@Test
 	void waiterWhoseSessionExpiresQueuesAgain() throws Exception {
-		try (CuratorFramework shortLived = watchingClient(Duration.ofSeconds(5))) {
+		try (CuratorFramework shortLived = ZooKeeperServer.client("127.0.0.1:" + server.port(),
+				Duration.ofSeconds(5))) {
 			TestLease lease = acquired(this.other);
-			Watches watches = (Watches) shortLived.getZookeeperClient().getZooKeeper();
 			FutureTask<@Nullable TestLease> waiter = waiter(new ZooKeeperLockBackend(() -> shortLived));
-			await().atMost(PATIENCE).until(() -> !watches.ofLocks().isEmpty());
 			List<String> before = this.nodes.queue(this.key);
 			ZooKeeperServer.expireSession(shortLived);
 			await().atMost(PATIENCE).until(() -> !before.containsAll(this.nodes.queue(this.key)));
@@ -211,7 +210,13 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 	@Tag("long")
 	void waitersWhoGiveUpLeaveNoNodeAndNoWatch() throws Exception {
 		acquired(this.other);
-		try (CuratorFramework watching = watchingClient(Duration.ofSeconds(60))) {
+		try (CuratorFramework watching = CuratorFrameworkFactory.builder()
+			.connectString("127.0.0.1:" + server.port())
+			.retryPolicy(new RetryOneTime(1))
+			.zookeeperFactory((address, timeout, watcher, readOnly) -> new Watches(address, timeout, watcher))
+			.build()) {
+			watching.start();
+			watching.blockUntilConnected();
 			ZooKeeperLockBackend backend = new ZooKeeperLockBackend(() -> watching);
 			Watches watches = (Watches) watching.getZookeeperClient().getZooKeeper();
 			for (int i = 0; i < 20; i++) {
@@ -284,18 +289,6 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 	/** Starts to wait, and returns when the wait has begun. */
 	private FutureTask<@Nullable TestLease> waiter(ZooKeeperLockBackend backend) {
 		return this.nodes.waiter(backend, Requests.request(this.key, PATIENCE));
-	}
-
-	private static CuratorFramework watchingClient(Duration sessionTimeout) throws InterruptedException {
-		CuratorFramework client = CuratorFrameworkFactory.builder()
-			.connectString("127.0.0.1:" + server.port())
-			.sessionTimeoutMs((int) sessionTimeout.toMillis())
-			.retryPolicy(new RetryOneTime(100))
-			.zookeeperFactory((address, timeout, watcher, readOnly) -> new Watches(address, timeout, watcher))
-			.build();
-		client.start();
-		client.blockUntilConnected();
-		return client;
 	}
 
 	/** A client that tells what it watches. */
