@@ -49,7 +49,7 @@ public class LocksEndpoint {
 	 * @param backend the backend
 	 * @param keyPrefix the text that the stored keys begin with
 	 * @param protections supplies how the transactions of each locked method are bound to
-	 * its locks, by the name of the lock
+	 * its locks, by class and method
 	 */
 	public LocksEndpoint(LockManager manager, LockBackend backend, String keyPrefix,
 			Supplier<Map<String, Protection>> protections) {
@@ -116,7 +116,7 @@ public class LocksEndpoint {
 	 *
 	 * @param held the locks that are held
 	 * @param waiting the locks that are waited for
-	 * @param protections how transactions are bound to locks, by the name of the lock
+	 * @param protections how transactions are bound to locks, by class and method
 	 */
 	public record LocksDescriptor(List<CallDescriptor> held, List<CallDescriptor> waiting,
 			Map<String, Protection> protections) implements OperationResponseBody {

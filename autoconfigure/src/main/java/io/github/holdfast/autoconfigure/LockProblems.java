@@ -17,9 +17,9 @@ import org.springframework.web.bind.annotation.ControllerAdvice;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 
 /**
- * Answers with problem details if a lock stood in the way. In all of these cases nothing
- * has been committed under the lock, so a client may try again. Handlers of the
- * application take precedence.
+ * Answers with problem details if a lock stood in the way. In all of these cases the last
+ * transaction under the lock was rolled back, or none began. Handlers of the application
+ * take precedence.
  */
 @ControllerAdvice
 @Order(Ordered.LOWEST_PRECEDENCE)
@@ -35,7 +35,7 @@ final class LockProblems {
 
 	@ExceptionHandler
 	ResponseEntity<ProblemDetail> lost(LockLostException ex) {
-		return answer(HttpStatus.CONFLICT, "The lock was lost; nothing was changed.");
+		return answer(HttpStatus.CONFLICT, "The lock was lost; the last transaction was rolled back.");
 	}
 
 	@ExceptionHandler

@@ -16,6 +16,7 @@ class LockRuntimeHints implements RuntimeHintsRegistrar {
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
 		hints.resources().registerPattern("io/github/holdfast/jdbc/*.sql");
 		hints.reflection()
+			.registerTypeIfPresent(classLoader, "org.hibernate.Session")
 			.registerTypeIfPresent(classLoader, "org.springframework.orm.jpa.JpaTransactionManager",
 					MemberCategory.INVOKE_PUBLIC_METHODS);
 	}

@@ -56,8 +56,6 @@ final class LockStartup implements SmartInitializingSingleton {
 
 	private final ConfigurableListableBeanFactory beans;
 
-	private volatile Map<String, Protection> protections = Map.of();
-
 	LockStartup(LockBackend backend, LockGuard guard, CommitGuardLevel level, HoldfastProperties properties,
 			LockedBeanCheck locked, ObjectProvider<LockStartupCheck> checks, ConfigurableListableBeanFactory beans) {
 		this.backend = backend;
@@ -73,13 +71,6 @@ final class LockStartup implements SmartInitializingSingleton {
 		return this.level;
 	}
 
-	/**
-	 * How the transactions of the locked methods are bound to their locks, by name.
-	 */
-	Map<String, Protection> protections() {
-		return this.protections;
-	}
-
 	@Override
 	public void afterSingletonsInstantiated() {
 		logger.info("Holdfast uses backend '{}'{} with commit guard '{}' [prefix={}, wait={}{}]", this.backend.name(),
@@ -91,7 +82,7 @@ final class LockStartup implements SmartInitializingSingleton {
 		}
 		this.checks.orderedStream().forEach(this::run);
 		run(this::takeLock);
-		run(() -> this.protections = findProtections());
+		run(this::protections);
 	}
 
 	private void run(LockStartupCheck check) {
@@ -147,12 +138,16 @@ final class LockStartup implements SmartInitializingSingleton {
 				"Check that the store is running, and " + LockBackendType.settings(this.backend.name()) + ".", ex);
 	}
 
-	private Map<String, Protection> findProtections() {
+	/**
+	 * How the transactions of the locked methods are bound to their locks, by class and
+	 * method.
+	 */
+	Map<String, Protection> protections() {
 		Map<String, Protection> found = new TreeMap<>();
 		for (LockOperation operation : this.locked.operations()) {
 			Protection protection = this.guard.protectionOf(operation.settings());
 			logger.debug("Lock '{}' of {}: {}", operation.settings().name(), operation.location(), protection);
-			found.put(operation.settings().name(), protection);
+			found.put(operation.location(), protection);
 		}
 		return Collections.unmodifiableMap(found);
 	}

@@ -11,7 +11,7 @@ import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.ConfigurationCondition;
 import org.springframework.core.type.AnnotatedTypeMetadata;
-import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionManager;
 import org.springframework.util.StringUtils;
 
 /**
@@ -36,7 +36,7 @@ class OnFence extends SpringBootCondition implements ConfigurationCondition {
 					message.foundExactly(LEVEL + "=" + level));
 		}
 		boolean local = "local".equalsIgnoreCase(context.getEnvironment().getProperty("holdfast.backend"));
-		boolean fence = !local && has(context, DataSource.class) && has(context, PlatformTransactionManager.class);
+		boolean fence = !local && has(context, DataSource.class) && has(context, TransactionManager.class);
 		return new ConditionOutcome(fence, message.because(fence ? "there are transactions" : "none is needed"));
 	}
 

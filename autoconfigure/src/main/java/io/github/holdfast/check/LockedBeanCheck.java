@@ -68,7 +68,8 @@ public final class LockedBeanCheck implements BeanPostProcessor {
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		Class<?> targetClass = AopProxyUtils.ultimateTargetClass(bean);
-		if (!targetClass.getName().startsWith("org.springframework.") && !(bean instanceof ScopedObject)) {
+		if (!(bean instanceof ScopedObject) && (DistributedLockAdvisor.of(bean) != null
+				|| !targetClass.getName().startsWith("org.springframework."))) {
 			Collection<LockOperation> operations = this.source.getAll(bean);
 			operations.forEach((operation) -> check(operation, bean, beanName, targetClass));
 			if (!this.checked.values().containsAll(operations)) {
@@ -85,16 +86,18 @@ public final class LockedBeanCheck implements BeanPostProcessor {
 			.flatMap((proxy) -> Stream.of(((Advised) proxy).getAdvisors()))
 			.toList();
 		int lock = advisors.stream().map(DistributedLockAdvisor.class::isInstance).toList().indexOf(true);
-		if (lock < 0) {
-			throw new LockConfigurationException(where + "has no effect: the bean has no proxy that takes locks.",
-					"Remove circular references, and do not inject the bean into a post-processor of Spring.");
-		}
+		refuseIf(lock < 0, where + "has no effect: the bean has no proxy that takes locks.",
+				"Remove circular references, and do not inject the bean into a post-processor of Spring.");
 		checkReachable(operation, bean, where);
-		if (advisors.subList(0, lock).stream().anyMatch((outer) -> begins(outer, operation, targetClass))) {
-			throw new LockConfigurationException(
-					where + "would be released before the commit: the transaction advisor comes before the lock.",
-					"Set 'holdfast.order' below the order of the transaction advisor; with method security, for example, to "
-							+ "449 with @EnableTransactionManagement(order = 450).");
+		refuseIf(advisors.subList(0, lock).stream().anyMatch((outer) -> begins(outer, operation, targetClass)),
+				where + "would be released before the commit: the transaction advisor comes before the lock.",
+				"Set 'holdfast.order' below the order of the transaction advisor; with method security, for example, to "
+						+ "449 with @EnableTransactionManagement(order = 450).");
+	}
+
+	private static void refuseIf(boolean wrong, String description, String action) {
+		if (wrong) {
+			throw new LockConfigurationException(description, action);
 		}
 	}
 
@@ -106,18 +109,16 @@ public final class LockedBeanCheck implements BeanPostProcessor {
 
 	private static void checkReachable(LockOperation operation, Object bean, String where) {
 		Method method = operation.method();
-		if (LockOperationSource.callable(method, bean) == null) {
-			throw new LockConfigurationException(
-					where + "has no effect: the method is not on an interface of the bean's JDK proxy.",
-					"Declare it on an interface, or set 'spring.aop.proxy-target-class' to 'true'.");
-		}
+		refuseIf(
+				LockOperationSource.callable(method, bean) == null || operation.fallback() != null
+						&& LockOperationSource.callable(operation.fallback(), bean) == null,
+				where + "has no effect: the method or its fallback is not on an interface of the bean's JDK proxy.",
+				"Declare it on an interface, or set 'spring.aop.proxy-target-class' to 'true'.");
 		boolean hidden = (method.getModifiers() & (Modifier.PUBLIC | Modifier.PROTECTED)) == 0
 				&& !method.getDeclaringClass().getPackageName().equals(bean.getClass().getPackageName());
-		if (!AopUtils.isJdkDynamicProxy(bean) && (hidden || Modifier.isFinal(method.getModifiers()))) {
-			throw new LockConfigurationException(
-					where + "has no effect: the method is final, or package-private in another package.",
-					"Remove 'final' from the method, and make it public or protected.");
-		}
+		refuseIf(!AopUtils.isJdkDynamicProxy(bean) && (hidden || Modifier.isFinal(method.getModifiers())),
+				where + "has no effect: the method is final, or package-private in another package.",
+				"Remove 'final' from the method, and make it public or protected.");
 	}
 
 	private void checkSelfCalls(List<String> calls, String beanName) {

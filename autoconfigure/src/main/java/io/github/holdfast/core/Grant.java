@@ -259,6 +259,8 @@ public final class Grant {
 	 * @return {@code false} if it is lost
 	 */
 	boolean keepFor(Duration rest) {
+		// A renewal that the store gets later would make the lease shorter
+		beginClaim();
 		long until = System.nanoTime() + rest.toNanos();
 		try {
 			return !this.lease.expires() || join(attempt(() -> this.lease.renew(rest)));
@@ -279,6 +281,7 @@ public final class Grant {
 	private void keepUntil(long time) {
 		this.releaseAt = time;
 		this.holder = null;
+		exitQueue();
 		this.watchdog.watch(this);
 	}
 
@@ -366,12 +369,13 @@ public final class Grant {
 			if (Boolean.TRUE.equals(renewed)) {
 				renewed(now, time);
 			}
+			else if (failure == null) {
+				lost();
+			}
+			// Not earlier: a grant that is lost is not handed over
 			renewal.complete(true);
 			if (failure != null && !this.claimed) {
 				notRenewed(cause(failure));
-			}
-			else if (failure == null && !renewed) {
-				lost();
 			}
 		});
 	}

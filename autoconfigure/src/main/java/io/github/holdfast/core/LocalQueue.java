@@ -175,9 +175,7 @@ final class LocalQueue {
 		 */
 		@Nullable Grant takeLeft() {
 			Grant left = this.place.left;
-			if (left != null) {
-				this.place.left = null;
-			}
+			this.place.left = null;
 			return left;
 		}
 

@@ -331,6 +331,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 		this.heldSince = System.nanoTime();
 		this.state.set(State.HELD);
 		INNERMOST.set(this);
+		this.manager.guard().acquired(this);
 		if (this.protection != Protection.TRANSACTION && this.lenders.size() < this.keys.size()) {
 			this.announced = true;
 			this.listeners.acquired(waitTime());

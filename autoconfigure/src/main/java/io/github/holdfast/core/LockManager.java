@@ -162,7 +162,6 @@ public final class LockManager implements AutoCloseable {
 				call.add(acquire(call, key));
 			}
 			call.open();
-			guard().acquired(call);
 			return call;
 		}
 		catch (LockBackendException ex) {

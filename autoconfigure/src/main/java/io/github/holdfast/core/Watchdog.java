@@ -108,6 +108,8 @@ final class Watchdog implements AutoCloseable {
 	@Override
 	public synchronized void close() {
 		this.closed = true;
+		// Those that are kept after their call would be kept for ever
+		this.grants.stream().filter((grant) -> !grant.lease().expires()).forEach(Grant::release);
 		LockSupport.unpark(this.thread);
 	}
 

@@ -25,6 +25,7 @@ import org.springframework.expression.spel.ast.Literal;
 import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.Ternary;
+import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.util.Assert;
 import org.springframework.util.ObjectUtils;
 
@@ -173,7 +174,7 @@ final class LockExpression {
 	private @Nullable Object compound(SpelNode node, ExpressionState state) {
 		int last = node.getChildCount() - 1;
 		boolean projects = node.getChild(last) instanceof Projection;
-		if (!projects && !(node.getChild(0) instanceof OpPlus)) {
+		if (!projects && node.getChild(0) instanceof VariableReference) {
 			return node.getValue(state);
 		}
 		Object value = value(node.getChild(0), state);

@@ -105,9 +105,8 @@ final class LockInterceptor implements MethodInterceptor {
 		if (arguments.length > invocation.getArguments().length) {
 			arguments[arguments.length - 1] = ex;
 		}
-		Method callable = LockOperationSource.callable(fallback, proxy);
-		Assert.state(callable != null,
-				() -> "The fallback method '" + fallback.getName() + "' is not on an interface of the JDK proxy");
+		Method callable = Objects.requireNonNull(LockOperationSource.callable(fallback, proxy),
+				() -> "Declare the fallback method '" + fallback.getName() + "' on an interface of the JDK proxy");
 		return AopUtils.invokeJoinpointUsingReflection(proxy, callable, arguments);
 	}
 

@@ -5,10 +5,13 @@ import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
 import java.util.stream.BaseStream;
+import java.util.stream.Stream;
 
 import io.github.holdfast.DistributedLock.OnBusy;
 import io.github.holdfast.LockConfigurationException;
@@ -31,7 +34,11 @@ final class LockMethodRules {
 	 * done.
 	 */
 	private static final List<Class<?>> LATER = List.of(Future.class, CompletionStage.class, Callable.class,
-			BaseStream.class, Iterator.class);
+			BaseStream.class, Iterator.class, Flow.Publisher.class);
+
+	private static final Set<String> OTHERS = Set.of("kotlin.sequences.Sequence", "kotlinx.coroutines.Job",
+			"kotlinx.coroutines.Deferred", "kotlinx.coroutines.flow.Flow",
+			"org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody");
 
 	private LockMethodRules() {
 	}
@@ -73,6 +80,8 @@ final class LockMethodRules {
 
 	private static boolean returnsLater(Class<?> type) {
 		return LATER.stream().anyMatch((later) -> later.isAssignableFrom(type))
+				|| Stream.of(ClassUtils.getAllInterfacesForClass(type))
+					.anyMatch((later) -> OTHERS.contains(later.getName()))
 				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null;
 	}
 

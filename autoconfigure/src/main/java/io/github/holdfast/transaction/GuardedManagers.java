@@ -85,13 +85,11 @@ public final class GuardedManagers implements BeanPostProcessor, PriorityOrdered
 		}
 		GuardedManager guarded = new GuardedManager(beanName, manager, ManagedDataSource.of(manager));
 		this.managers.add(guarded);
-		if (takesListeners(manager)) {
-			ConfigurableTransactionManager configurable = (ConfigurableTransactionManager) manager;
-			List<TransactionExecutionListener> listeners = new ArrayList<>(
-					configurable.getTransactionExecutionListeners());
+		if (manager instanceof ConfigurableTransactionManager target && synchronizes(manager)) {
+			List<TransactionExecutionListener> listeners = new ArrayList<>(target.getTransactionExecutionListeners());
 			// First, so that no listener of the application works before the claim
 			listeners.add(0, new TransactionClaims(guarded));
-			configurable.setTransactionExecutionListeners(listeners);
+			target.setTransactionExecutionListeners(listeners);
 		}
 		if (this.started) {
 			check(guarded);
@@ -103,10 +101,9 @@ public final class GuardedManagers implements BeanPostProcessor, PriorityOrdered
 		return (target instanceof TransactionManager found) ? found : manager;
 	}
 
-	private static boolean takesListeners(TransactionManager manager) {
-		return manager instanceof ConfigurableTransactionManager
-				&& !(manager instanceof AbstractPlatformTransactionManager platform && platform
-					.getTransactionSynchronization() == AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER);
+	private static boolean synchronizes(TransactionManager manager) {
+		return !(manager instanceof AbstractPlatformTransactionManager platform && platform
+			.getTransactionSynchronization() == AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER);
 	}
 
 	/**
@@ -139,13 +136,18 @@ public final class GuardedManagers implements BeanPostProcessor, PriorityOrdered
 			checkFenced(guarded, claims, level != null);
 			guarded.claims = claims;
 		}
+		else if (level == CommitGuardLevel.FENCE) {
+			throw refused(guarded, "It has no database, or 'holdfast.commit-guard' is not 'fence'");
+		}
 		guarded.ready = true;
 	}
 
 	private static void checkFenced(GuardedManager guarded, RowClaims claims, boolean named) {
 		DataSource dataSource = guarded.dataSource;
-		if (!takesListeners(guarded.manager)) {
-			throw refused(guarded, "It does not support a TransactionExecutionListener or synchronizations");
+		if (!(guarded.manager instanceof ConfigurableTransactionManager target)
+				|| target.getTransactionExecutionListeners().stream().noneMatch(TransactionClaims.class::isInstance)) {
+			throw refused(guarded,
+					"It has no synchronizations or TransactionExecutionListeners, or a bean has replaced them");
 		}
 		if (dataSource == null) {
 			throw refused(guarded, "It has no DataSource that Holdfast could find; JTA is not supported");

@@ -54,7 +54,7 @@ final class TransactionClaims implements TransactionExecutionListener {
 		}
 		if (!this.manager.isReady()) {
 			throw new IllegalStateException("The transaction manager '" + this.manager.beanName()
-					+ "' is used under a lock before the application has started");
+					+ "' is used under a lock before the application has started: use an ApplicationRunner");
 		}
 		if (this.manager.claims() != null && this.manager.dataSource() != null && transaction.isNewTransaction()
 				&& TransactionSynchronizationManager.hasResource(this.manager.dataSource())) {

@@ -83,9 +83,9 @@ class LocksEndpointTests {
 	void protectionOfEachMethodIsShown() {
 		this.jdbc.withBean(Stock.class)
 			.run((context) -> assertThat(context.getBean(LocksEndpoint.class).locks().protections())
-				.containsEntry("Stock.deduct", Protection.TRANSACTION)
-				.containsEntry("Stock.report", Protection.INSTALLED)
-				.containsEntry("Stock.read", Protection.INSTALLED));
+				.containsEntry("LocksEndpointTests.Stock.deduct()", Protection.TRANSACTION)
+				.containsEntry("LocksEndpointTests.Stock.report()", Protection.INSTALLED)
+				.containsEntry("LocksEndpointTests.Stock.read()", Protection.INSTALLED));
 		this.local.withBean(Stock.class)
 			.run((context) -> assertThat(context.getBean(LocksEndpoint.class).locks().protections().values())
 				.containsOnly(Protection.LEASE));
@@ -93,16 +93,16 @@ class LocksEndpointTests {
 
 	static class Stock {
 
-		@DistributedLock(key = "'stock'", name = "Stock.deduct")
+		@DistributedLock(key = "'stock'", name = "stock")
 		@Transactional
 		public void deduct() {
 		}
 
-		@DistributedLock(key = "'stock'", name = "Stock.report")
+		@DistributedLock(key = "'stock'", name = "stock")
 		public void report() {
 		}
 
-		@DistributedLock(key = "'stock'", name = "Stock.read")
+		@DistributedLock(key = "'stock'", name = "stock")
 		@Transactional(readOnly = true)
 		public void read() {
 		}

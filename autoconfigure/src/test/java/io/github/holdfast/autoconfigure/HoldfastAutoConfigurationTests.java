@@ -2,6 +2,7 @@ package io.github.holdfast.autoconfigure;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 
 import javax.sql.DataSource;
 
@@ -13,9 +14,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.flyway.autoconfigure.FlywayAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -24,8 +27,12 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.TransactionManager;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockBackend;
@@ -77,6 +84,65 @@ class HoldfastAutoConfigurationTests {
 			.withPropertyValues("holdfast.commit-guard=lease", "holdfast.lease-time=90s")
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(RowClaims.class));
 		assertThat(output).contains("backend 'jdbc' (mode lease) with commit guard 'lease'", "lease=1m30s]");
+	}
+
+	@Test
+	void managerOfAnyDeclaredTypeIsFenced() {
+		LockedApplication.h2()
+			.withUserConfiguration(DeclaredAsInterface.class)
+			.run((context) -> assertThat(context).hasNotFailed().hasSingleBean(RowClaims.class));
+	}
+
+	static class DeclaredAsInterface {
+
+		@Bean
+		TransactionManager transactionManager(DataSource dataSource) {
+			return new JdbcTransactionManager(dataSource);
+		}
+
+	}
+
+	@Test
+	void managerOfALaterAutoConfigurationIsFenced() {
+		LockedApplication.empty()
+			.withConfiguration(AutoConfigurations.of(LaterAutoConfiguration.class, DataSourceAutoConfiguration.class))
+			.withPropertyValues("spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID(),
+					"spring.datasource.hikari.minimum-idle=1")
+			.run((context) -> assertThat(context).hasNotFailed().hasSingleBean(RowClaims.class));
+	}
+
+	@AutoConfiguration
+	static class LaterAutoConfiguration {
+
+		@Bean
+		JdbcTransactionManager transactionManager(DataSource dataSource) {
+			return new JdbcTransactionManager(dataSource);
+		}
+
+	}
+
+	@Test
+	void managerThatIsNamedButCannotBeFencedFailsTheStart() {
+		assertFailure(
+				LockedApplication.h2()
+					.withPropertyValues("holdfast.commit-guard=lease",
+							"holdfast.transaction-managers.transactionManager=fence"),
+				"'transactionManager'", "'holdfast.commit-guard' is not 'fence'");
+	}
+
+	@Test
+	void managerWhoseListenersWereReplacedFailsTheStart() {
+		assertFailure(LockedApplication.h2().withUserConfiguration(ReplacesListeners.class), "'transactionManager'",
+				"a bean has replaced them");
+	}
+
+	static class ReplacesListeners {
+
+		ReplacesListeners(DataSourceTransactionManager manager) {
+			manager.setTransactionExecutionListeners(List.of(new TransactionExecutionListener() {
+			}));
+		}
+
 	}
 
 	@Test

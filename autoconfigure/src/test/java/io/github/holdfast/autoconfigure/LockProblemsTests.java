@@ -43,7 +43,7 @@ class LockProblemsTests {
 	@ParameterizedTest
 	@CsvSource({ "busy, 409, The resource is locked by another request.",
 			"shutdown, 503, The resource cannot be locked at the moment.",
-			"lost, 409, The lock was lost; nothing was changed.",
+			"lost, 409, The lock was lost; the last transaction was rolled back.",
 			"failed, 503, The resource cannot be locked at the moment." })
 	void problemIsToldWithATimeToTryAgain(String path, int status, String detail) {
 		this.application.run((context) -> {

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.samples.Clinic;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.security.access.prepost.PreAuthorize;
@@ -41,6 +42,10 @@ class LockedBeanCheckTests {
 				refused(NotOnInterface.class,
 						LockedApplication.local().withPropertyValues("spring.aop.proxy-target-class=false"),
 						"bean 'stock'", "is not on an interface", "'spring.aop.proxy-target-class' to 'true'"),
+				refused(FallbackNotOnInterface.class,
+						LockedApplication.local().withPropertyValues("spring.aop.proxy-target-class=false"),
+						"bean 'stock'", "its fallback is not on an interface"),
+				refused(Clinic.class, LockedApplication.local(), "bean 'stock'", "Clinic.visitAll calls"),
 				refused(SharedMode.class, LockedApplication.h2(), "SharedMode.lock()", "SHARED", "backend 'jdbc'",
 						backends, "or remove 'mode'"),
 				refused(SharedMode.class, LockedApplication.h2().withPropertyValues("holdfast.jdbc.mode=lease"),
@@ -93,6 +98,18 @@ class LockedBeanCheckTests {
 
 		@Override
 		public void run() {
+		}
+
+	}
+
+	static class FallbackNotOnInterface implements Runnable {
+
+		@Override
+		@DistributedLock(key = "'a'", fallbackMethod = "later")
+		public void run() {
+		}
+
+		public void later() {
 		}
 
 	}

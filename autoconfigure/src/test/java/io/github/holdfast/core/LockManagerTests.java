@@ -1,6 +1,8 @@
 package io.github.holdfast.core;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -8,6 +10,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.github.holdfast.LockListener;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -86,6 +89,52 @@ class LockManagerTests {
 	private CompletableFuture<Void> acquire() {
 		return CompletableFuture.runAsync(() -> this.locks.acquire(this.key).close(),
 				(task) -> new Thread(task).start());
+	}
+
+	/** A listener waits for the end of each call that was acquired. */
+	@Test
+	void callThatTheGuardRefusesWasNotAcquired() {
+		List<String> told = new ArrayList<>();
+		LockGuard guard = new LockGuard() {
+
+			@Override
+			public void acquired(LockCall call) {
+				throw new IllegalStateException("refused");
+			}
+
+		};
+		LockListener listener = new LockListener() {
+
+			@Override
+			public void onAcquired(Call call, Duration waitTime) {
+				told.add("acquired");
+			}
+
+			@Override
+			public void onNotAcquired(Call call, Reason reason, Duration waitTime, Throwable cause) {
+				told.add("not acquired");
+			}
+
+		};
+		LockManager guarded = new LockManager(() -> this.store, () -> guard, () -> List.of(listener), (name) -> null,
+				LockSettings.DEFAULT, Duration.ZERO);
+		assertThatIllegalStateException().isThrownBy(() -> new LockTemplate(guarded).acquire(this.key));
+		assertThat(told).containsExactly("not acquired");
+		guarded.close();
+	}
+
+	/** The store of this JVM outlives the manager. */
+	@Test
+	void lockThatIsKeptWithoutALeaseEndsWithItsManager() {
+		LockManager first = new LockManager(this.store);
+		new LockTemplate(first).withMinHoldTime(Duration.ofHours(1)).run(this.key, () -> {
+		});
+		LockManager second = new LockManager(this.store);
+		LockTemplate locks = new LockTemplate(second).withWaitTime(Duration.ZERO);
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> locks.acquire(this.key));
+		first.close();
+		locks.acquire(this.key).close();
+		second.close();
 	}
 
 	/** It would be that of the next holder. */

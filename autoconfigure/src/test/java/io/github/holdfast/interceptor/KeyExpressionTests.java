@@ -97,6 +97,8 @@ class KeyExpressionTests {
 			{'from:' + #sku, 'to'} | String sku = null | #sku is null
 			#id ?: ('inventory:' + #sku) | String id = null; String sku = null | #sku is null
 			('inventory:' + #sku).toLowerCase() | String sku = null | #sku is null
+			(#big ? 'big:' + #sku : 'small:' + #sku).toLowerCase() | boolean big = true; String sku = null | #sku is null
+			(#id ?: 'inventory:' + #sku).toLowerCase() | String id = null; String sku = null | #sku is null
 			#line.sku | Line line = null | "#line.sku"
 			#value.length = 0 | StringBuilder value = new StringBuilder("a") | "#value.length = 0"
 			#value | NoText value = new NoText() | #value is a Rows.NoText | write a property: `#id.value`

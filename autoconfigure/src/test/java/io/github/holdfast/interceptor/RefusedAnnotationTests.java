@@ -159,7 +159,8 @@ class RefusedAnnotationTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "Future<String>", "CompletableFuture<String>", "CompletionStage<String>",
 			"Flow.Publisher<String>", "Callable<String>", "Stream<String>", "IntStream", "Iterator<String>",
-			"reactor.core.publisher.Mono<String>" })
+			"reactor.core.publisher.Mono<String>",
+			"org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody" })
 	void returnBeforeTheWorkIsDoneFailsTheStart(String type) throws Exception {
 		assertFailure(bean("@DistributedLock(key = \"'a'\") public " + type + " lock() { return null; }"),
 				"before its work is done: the lock would be released too early", "Lock a blocking method");

@@ -47,8 +47,6 @@ final class QueuePlace {
 	/** From before the last request that proved that the session lives. */
 	private long sentAt = System.nanoTime();
 
-	private boolean waited;
-
 	QueuePlace(CuratorFramework curator, LockRequest request, Deadline deadline) {
 		this.curator = curator.newWatcherRemoveCuratorFramework();
 		this.request = request;
@@ -137,7 +135,6 @@ final class QueuePlace {
 		Semaphore changes = new Semaphore(0);
 		Watcher watcher = (event) -> changes.release();
 		try {
-			this.waited = true;
 			await((callback) -> this.curator.getData()
 				.usingWatcher(watcher)
 				.inBackground(callback)
@@ -159,7 +156,7 @@ final class QueuePlace {
 			throws KeeperException, InterruptedException {
 		Stat stat = (created != null) ? created
 				: await((callback) -> this.curator.checkExists().inBackground(callback).forPath(node)).getStat();
-		if (this.waited) {
+		if (System.nanoTime() - this.sentAt > TimeUnit.MILLISECONDS.toNanos(session.getSessionTimeout()) / 10) {
 			this.sentAt = System.nanoTime();
 			await((callback) -> ZooKeeperAnswers.check(this.curator, node, callback));
 		}

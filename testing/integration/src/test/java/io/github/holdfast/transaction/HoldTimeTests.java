@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import javax.sql.DataSource;
 
@@ -161,6 +162,39 @@ class HoldTimeTests {
 				});
 				assertThat(calls.owners()).hasSize(2);
 			});
+	}
+
+	/** The store would keep the lock for the shorter of both times. */
+	@Test
+	void lockThatIsToBeKeptIsNotRenewedAtTheSameTime() {
+		AtomicInteger underWay = new AtomicInteger();
+		AtomicInteger most = new AtomicInteger();
+		LeaseCalls calls = new LeaseCalls((call) -> {
+			if (call.equals("renew")) {
+				most.accumulateAndGet(underWay.incrementAndGet(), Math::max);
+				waitFor(Duration.ofSeconds(2));
+				underWay.decrementAndGet();
+			}
+		});
+		TestBackend.H2.application()
+			.withBean(LeaseCalls.class, () -> calls)
+			.withPropertyValues("holdfast.lease-time=3s")
+			.run((context) -> context.getBean(LockTemplate.class)
+				.withMinHoldTime(Duration.ofMinutes(10))
+				.run("kept", () -> assertThat(calls.count("renew")).isZero()));
+		assertThat(most).hasValue(1);
+	}
+
+	@Test
+	void lockThatIsTakenAwayWhileItIsKeptIsFreeForThreadsOfThisJvm() {
+		TestBackend.H2.application().withBean(LeaseCalls.class).run((context) -> {
+			LockTemplate locks = context.getBean(LockTemplate.class).withWaitTime(Duration.ZERO);
+			locks.withMinHoldTime(Duration.ofMinutes(10)).run("kept", () -> {
+			});
+			assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> locks.acquire("kept"));
+			assertThat(context.getBean(LockManager.class).forceRelease("holdfast:kept")).isTrue();
+			locks.acquire("kept").close();
+		});
 	}
 
 	/** The answer would be that the lock is lost. */
