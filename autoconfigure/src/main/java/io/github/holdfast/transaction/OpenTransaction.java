@@ -247,8 +247,8 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 	public void afterCompletion(int status) {
 		this.unknown = this.checked && status != STATUS_COMMITTED && (status == STATUS_UNKNOWN || isBroken());
 		if (!this.checked && status != STATUS_COMMITTED && this.holder instanceof ConnectionHolder jdbc
-				&& jdbc.isSynchronizedWithTransaction()) {
-			rollBack(jdbc.getConnection());
+				&& (this.connection != null || jdbc.isSynchronizedWithTransaction())) {
+			rollBack((this.connection != null) ? this.connection : jdbc.getConnection());
 		}
 		ended(status == STATUS_COMMITTED);
 	}

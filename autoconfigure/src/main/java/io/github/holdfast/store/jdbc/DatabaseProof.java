@@ -28,7 +28,8 @@ public final class DatabaseProof {
 
 	private static final Logger logger = LoggerFactory.getLogger(DatabaseProof.class);
 
-	private static final String KEY = "holdfast:start";
+	/** As long as a key can be. */
+	private static final String KEY = "holdfast:start" + ".".repeat(241);
 
 	private static final String READ = "SELECT lock_key, epoch, owner, holder, expires_at FROM holdfast_lock WHERE 1 = 0";
 
@@ -164,17 +165,15 @@ public final class DatabaseProof {
 			logger.info("Row-lock check of the database skipped: it needs two connections, the pool has one");
 			return;
 		}
-		this.connections.repeat(() -> this.connections.call((connection, rows) -> {
-			rows.insert(connection, KEY, false, LockWaits.SHORT);
-			return true;
-		}));
+		this.connections.repeat(() -> this.connections
+			.call((connection, rows) -> rows.insert(connection, KEY, false, LockWaits.SHORT)));
 		boolean locked = this.connections.inTransaction((holder, rows) -> rows.lock(holder, KEY, LockWaits.SHORT)
 				&& !this.connections.inTransaction((other, same) -> same.lockUnlocked(other, KEY, LockWaits.SHORT)));
 		if (!locked) {
 			throw new LockConfigurationException(
-					"The database does not lock rows: two transactions got the same row by SELECT … FOR UPDATE.",
-					"Use PostgreSQL, MySQL, MariaDB or H2, and connect to the server that accepts the writes, without a "
-							+ "proxy that sends reads elsewhere.");
+					"The database does not lock rows: two transactions got the row of a key with 255 bytes, or none did.",
+					"Use PostgreSQL, MySQL, MariaDB or H2 with the table of the script, and connect to the server that "
+							+ "accepts the writes, without a proxy that sends reads elsewhere.");
 		}
 	}
 

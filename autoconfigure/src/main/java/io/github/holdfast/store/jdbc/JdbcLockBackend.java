@@ -33,8 +33,6 @@ public final class JdbcLockBackend implements ManageableLockBackend, AutoCloseab
 
 	private static final int RENEWAL_THREADS = 2;
 
-	private static final int BROKEN_SESSIONS = 20;
-
 	/** Who gets none asks without waiting in the database. */
 	private static final long LONGEST_WAIT_FOR_A_PLACE = TimeUnit.MILLISECONDS.toNanos(1);
 
@@ -120,7 +118,8 @@ public final class JdbcLockBackend implements ManageableLockBackend, AutoCloseab
 				if (this.connections.isTransient(ex)) {
 					return null;
 				}
-				if (!OwnConnections.isBrokenSession(ex) || broken == BROKEN_SESSIONS) {
+				boolean late = broken == OwnConnections.BROKEN_SESSIONS || broken > 0 && deadline.hasPassed();
+				if (late || !OwnConnections.isBrokenSession(ex)) {
 					throw LockWaits.failed(request.key(), "could not be acquired", ex);
 				}
 			}

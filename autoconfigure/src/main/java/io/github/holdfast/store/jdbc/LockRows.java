@@ -218,15 +218,17 @@ public final class LockRows {
 	/**
 	 * INSERT at the first use of a key. The caller looks whether the row is there then.
 	 * @param token whether it is a row of another store
+	 * @return whether it was not there
 	 */
-	void insert(Connection connection, String id, boolean token, long nanos) throws SQLException {
+	boolean insert(Connection connection, String id, boolean token, long nanos) throws SQLException {
 		try {
-			update(connection, token ? this.insertToken : this.insert, nanos, id);
+			return update(connection, token ? this.insertToken : this.insert, nanos, id);
 		}
 		catch (SQLException ex) {
 			if (!this.dialect.isDuplicate(ex)) {
 				throw ex;
 			}
+			return false;
 		}
 	}
 

@@ -23,9 +23,9 @@ public final class OwnConnections {
 	private static final int ATTEMPTS = 5;
 
 	/** More than the broken connections that a usual pool can have after a restart. */
-	private static final int BROKEN_SESSIONS = 100;
+	static final int BROKEN_SESSIONS = 100;
 
-	private static final Set<String> ENDS_OF_SESSION = Set.of("25S03", "25P03", "57P01", "57P02", "57P05");
+	private static final Set<String> ENDED = Set.of("25S03", "25P03", "57P01", "57P02", "57P05");
 
 	private final SingletonSupplier<DataSource> dataSource;
 
@@ -171,6 +171,7 @@ public final class OwnConnections {
 	 * pool if one is broken.
 	 */
 	<T extends @Nullable Object> T repeat(StatementDeadline.SqlCall<T> call) throws SQLException {
+		long start = System.nanoTime();
 		int transients = 0;
 		for (int attempt = 1;; attempt++) {
 			try {
@@ -178,8 +179,9 @@ public final class OwnConnections {
 			}
 			catch (SQLException ex) {
 				transients += isTransient(ex) ? 1 : 0;
-				if (Thread.currentThread().isInterrupted() || StatementDeadline.isOver(ex) || attempt == BROKEN_SESSIONS
-						|| transients == ATTEMPTS || !isTransient(ex) && !isBrokenSession(ex)) {
+				boolean late = attempt == BROKEN_SESSIONS || System.nanoTime() - start > LockWaits.SHORT;
+				if (Thread.currentThread().isInterrupted() || StatementDeadline.isOver(ex) || transients == ATTEMPTS
+						|| !isTransient(ex) && (late || !isBrokenSession(ex))) {
 					throw ex;
 				}
 			}
@@ -188,8 +190,7 @@ public final class OwnConnections {
 
 	static boolean isBrokenSession(SQLException ex) {
 		String state = String.valueOf(ex.getSQLState());
-		return (state.startsWith("08") || ENDS_OF_SESSION.contains(state))
-				&& !(ex instanceof SQLTransientConnectionException);
+		return ENDED.contains(state) || state.startsWith("08") && !(ex instanceof SQLTransientConnectionException);
 	}
 
 	/**

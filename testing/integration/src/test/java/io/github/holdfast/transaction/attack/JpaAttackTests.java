@@ -29,7 +29,9 @@ import org.springframework.orm.jpa.EntityManagerHolder;
 import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.orm.jpa.SharedEntityManagerCreator;
 import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
+import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.TransactionSystemException;
+import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -55,6 +57,28 @@ class JpaAttackTests {
 			})).withMessageContaining("jdbcManager").withMessageContaining("Use one transaction manager for both");
 			assertThat(nodes.sales()).isEmpty();
 			jdbc.executeWithoutResult((status) -> nodes.first.sell());
+			assertThat(nodes.sales()).containsExactly(1);
+		}
+	}
+
+	/** Spring does not roll back then, nor does Hibernate when it closes the session. */
+	@ParameterizedTest
+	@EnumSource
+	void callbackFailsBeforeTheCommitOfJpaIsChecked(Database database) {
+		try (Nodes nodes = new Nodes(database, Jpa.class)) {
+			assertThatExceptionOfType(CannotCreateTransactionException.class)
+				.isThrownBy(() -> nodes.first.shop().locked(() -> {
+					nodes.first.sell();
+					TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+						@Override
+						public void beforeCommit(boolean readOnly) {
+							throw new CannotCreateTransactionException("no connection for an inner one");
+						}
+
+					});
+				}));
+			Nodes.async(() -> nodes.second.shop().locked(nodes.second::sell)).join();
 			assertThat(nodes.sales()).containsExactly(1);
 		}
 	}
