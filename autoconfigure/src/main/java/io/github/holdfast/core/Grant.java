@@ -203,10 +203,10 @@ public final class Grant {
 	 */
 	boolean handOver(long mostNanos) {
 		LocalQueue.Turn queue = this.queue;
-		long held = System.nanoTime() - this.start;
 		if (queue == null || mostNanos == 0 || !queue.isWaitedFor()) {
 			return false;
 		}
+		long held = System.nanoTime() - this.start;
 		if (held > mostNanos || this.turn + 1 >= MOST_TURNS) {
 			if (this.lease.expires()) {
 				queue.restAfter(held);

@@ -270,7 +270,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 	}
 
 	private Duration waitTime() {
-		return Duration.ofNanos(System.nanoTime() - this.start);
+		return Duration.ofNanos((this.announced ? this.heldSince : System.nanoTime()) - this.start);
 	}
 
 	long remainingWait() {
@@ -570,19 +570,17 @@ public final class LockCall implements LockContext, AutoCloseable {
 	List<LockSnapshot> snapshots() {
 		boolean held = this.announced && this.state.get() == State.HELD;
 		Duration holdTime = held ? holdTime() : null;
-		Duration waitTime = (holdTime != null) ? waitTime().minus(holdTime) : waitTime();
 		List<LockSnapshot> snapshots = new ArrayList<>();
-		this.grants.forEach((grant) -> snapshots.add(snapshot(key(grant), waitTime, holdTime, grant.remaining())));
+		this.grants.forEach((grant) -> snapshots.add(snapshot(key(grant), holdTime, grant.remaining())));
 		String awaited = this.awaited;
 		if (awaited != null && find(this.settings.storedKey(awaited)) == null) {
-			snapshots.add(snapshot(awaited, waitTime, null, null));
+			snapshots.add(snapshot(awaited, null, null));
 		}
 		return snapshots;
 	}
 
-	private LockSnapshot snapshot(String key, Duration waitTime, @Nullable Duration holdTime,
-			@Nullable Duration remaining) {
-		return new LockSnapshot(name(), key, mode(), this.thread.getName(), waitTime, holdTime, remaining);
+	private LockSnapshot snapshot(String key, @Nullable Duration holdTime, @Nullable Duration remaining) {
+		return new LockSnapshot(name(), key, mode(), this.thread.getName(), waitTime(), holdTime, remaining);
 	}
 
 	/**

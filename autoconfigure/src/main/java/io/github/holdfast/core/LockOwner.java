@@ -7,6 +7,8 @@ import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
 import java.util.UUID;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -26,7 +28,7 @@ public final class LockOwner {
 
 	private final String description;
 
-	private final SingletonSupplier<String> id = SingletonSupplier.of(LockOwner::randomText);
+	private @Nullable String id;
 
 	/**
 	 * Create an owner.
@@ -47,8 +49,9 @@ public final class LockOwner {
 	 * An id that no other acquisition has. It is created when a store first asks for it.
 	 * @return a random UUID
 	 */
-	public String id() {
-		return this.id.obtain();
+	public synchronized String id() {
+		this.id = (this.id != null) ? this.id : randomText();
+		return this.id;
 	}
 
 	/**

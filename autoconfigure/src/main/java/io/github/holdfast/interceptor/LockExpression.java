@@ -18,6 +18,7 @@ import org.springframework.expression.ExpressionException;
 import org.springframework.expression.TypedValue;
 import org.springframework.expression.spel.ExpressionState;
 import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.SpelParserConfiguration;
 import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.Elvis;
 import org.springframework.expression.spel.ast.InlineList;
@@ -41,6 +42,8 @@ import org.springframework.util.ObjectUtils;
 final class LockExpression {
 
 	private static final int MAX_KEYS = 1000;
+
+	private static final SpelParserConfiguration CONFIGURATION = new SpelParserConfiguration();
 
 	private final String description;
 
@@ -95,7 +98,7 @@ final class LockExpression {
 	private <T extends @Nullable Object> T evaluate(@Nullable Object[] arguments,
 			Function<ExpressionState, T> evaluation) {
 		try {
-			return evaluation.apply(new ExpressionState(this.context) {
+			return evaluation.apply(new ExpressionState(this.context, CONFIGURATION) {
 
 				@Override
 				public TypedValue lookupVariable(String name) {

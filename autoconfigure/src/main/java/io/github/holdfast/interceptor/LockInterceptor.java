@@ -20,7 +20,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.util.Assert;
 
 /**
  * Calls a method under its locks.
@@ -47,10 +46,9 @@ final class LockInterceptor implements MethodInterceptor {
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		LockOperation ofClass = this.source.get(invocation.getMethod(),
-				AopProxyUtils.ultimateTargetClass(Objects.requireNonNull(invocation.getThis())));
-		Assert.state(ofClass != null, "The pointcut matches only locked methods");
-		LockOperation operation = ofBean(ofClass);
+		Class<?> targetClass = AopProxyUtils.ultimateTargetClass(Objects.requireNonNull(invocation.getThis()));
+		LockOperation operation = ofBean(Objects.requireNonNull(this.source.get(invocation.getMethod(), targetClass),
+				"The pointcut matches only locked methods"));
 		Collection<String> keys = operation.keys(invocation.getArguments());
 		if (keys.isEmpty()) {
 			return invocation.proceed();

@@ -104,7 +104,7 @@ public final class LocalLockBackend implements ManageableLockBackend {
 		 */
 		boolean isHolder() {
 			List<Place> queue = queues.getOrDefault(this.request.key(), List.of());
-			return queue.indexOf(this) == 0 || this.request.mode() == LockMode.SHARED && queue.stream()
+			return !queue.isEmpty() && queue.get(0) == this || this.request.mode() == LockMode.SHARED && queue.stream()
 				.takeWhile((place) -> place != this)
 				.allMatch((place) -> place.request.mode() == LockMode.SHARED);
 		}
