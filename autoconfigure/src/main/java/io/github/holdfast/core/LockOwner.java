@@ -7,8 +7,6 @@ import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
 import java.util.UUID;
 
-import org.jspecify.annotations.Nullable;
-
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -28,7 +26,7 @@ public final class LockOwner {
 
 	private final String description;
 
-	private @Nullable String id;
+	private final SingletonSupplier<String> id = SingletonSupplier.of(LockOwner::randomText);
 
 	/**
 	 * Create an owner.
@@ -49,9 +47,8 @@ public final class LockOwner {
 	 * An id that no other acquisition has. It is created when a store first asks for it.
 	 * @return a random UUID
 	 */
-	public synchronized String id() {
-		this.id = (this.id != null) ? this.id : randomText();
-		return this.id;
+	public String id() {
+		return this.id.obtain();
 	}
 
 	/**

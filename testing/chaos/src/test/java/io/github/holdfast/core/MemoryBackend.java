@@ -98,8 +98,8 @@ final class MemoryBackend implements LockBackend {
 		return held(key) != null;
 	}
 
-	synchronized void awaitRelease() throws InterruptedException {
-		while (this.givenBack == 0) {
+	synchronized void awaitReleases(int number) throws InterruptedException {
+		while (this.givenBack < number) {
 			wait();
 		}
 	}
