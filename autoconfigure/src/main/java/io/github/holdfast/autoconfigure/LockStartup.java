@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.Locale;
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.ExecutionException;
 import java.util.stream.Stream;
 
@@ -56,6 +56,8 @@ final class LockStartup implements SmartInitializingSingleton {
 
 	private final ConfigurableListableBeanFactory beans;
 
+	private final Map<String, Protection> protections = new ConcurrentSkipListMap<>();
+
 	LockStartup(LockBackend backend, LockGuard guard, CommitGuardLevel level, HoldfastProperties properties,
 			LockedBeanCheck locked, ObjectProvider<LockStartupCheck> checks, ConfigurableListableBeanFactory beans) {
 		this.backend = backend;
@@ -71,6 +73,14 @@ final class LockStartup implements SmartInitializingSingleton {
 		return this.level;
 	}
 
+	/**
+	 * How the transactions of the locked methods are bound to their locks, by class and
+	 * method.
+	 */
+	Map<String, Protection> protections() {
+		return Collections.unmodifiableMap(this.protections);
+	}
+
 	@Override
 	public void afterSingletonsInstantiated() {
 		logger.info("Holdfast uses backend '{}'{} with commit guard '{}' [prefix={}, wait={}{}]", this.backend.name(),
@@ -82,7 +92,7 @@ final class LockStartup implements SmartInitializingSingleton {
 		}
 		this.checks.orderedStream().forEach(this::run);
 		run(this::takeLock);
-		run(this::protections);
+		run(this::findProtections);
 	}
 
 	private void run(LockStartupCheck check) {
@@ -138,18 +148,12 @@ final class LockStartup implements SmartInitializingSingleton {
 				"Check that the store is running, and " + LockBackendType.settings(this.backend.name()) + ".", ex);
 	}
 
-	/**
-	 * How the transactions of the locked methods are bound to their locks, by class and
-	 * method.
-	 */
-	Map<String, Protection> protections() {
-		Map<String, Protection> found = new TreeMap<>();
+	private void findProtections() {
 		for (LockOperation operation : this.locked.operations()) {
 			Protection protection = this.guard.protectionOf(operation.settings());
 			logger.debug("Lock '{}' of {}: {}", operation.settings().name(), operation.location(), protection);
-			found.put(operation.location(), protection);
+			this.protections.put(operation.location(), protection);
 		}
-		return Collections.unmodifiableMap(found);
 	}
 
 }

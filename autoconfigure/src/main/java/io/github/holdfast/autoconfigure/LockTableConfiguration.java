@@ -85,7 +85,8 @@ class LockTableConfiguration {
 	RowClaims lockRowClaims(LockBackend backend, LockDataSource dataSource, HoldfastProperties properties) {
 		return (backend instanceof JdbcLockBackend jdbc)
 				? RowClaims.of(jdbc, properties.jdbc().mode() == HoldfastProperties.Jdbc.Mode.TRANSACTION)
-				: RowClaims.of(dataSource, backend.name());
+				// Both drivers share their locks
+				: RowClaims.of(dataSource, backend.name().replace("redisson", "redis"));
 	}
 
 	@Bean

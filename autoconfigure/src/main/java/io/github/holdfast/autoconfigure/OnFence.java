@@ -11,6 +11,7 @@ import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.ConfigurationCondition;
 import org.springframework.core.type.AnnotatedTypeMetadata;
+import org.springframework.transaction.ReactiveTransactionManager;
 import org.springframework.transaction.TransactionManager;
 import org.springframework.util.StringUtils;
 
@@ -36,13 +37,14 @@ class OnFence extends SpringBootCondition implements ConfigurationCondition {
 					message.foundExactly(LEVEL + "=" + level));
 		}
 		boolean local = "local".equalsIgnoreCase(context.getEnvironment().getProperty("holdfast.backend"));
-		boolean fence = !local && has(context, DataSource.class) && has(context, TransactionManager.class);
+		boolean fence = !local && count(context, DataSource.class) > 0
+				&& count(context, TransactionManager.class) > count(context, ReactiveTransactionManager.class);
 		return new ConditionOutcome(fence, message.because(fence ? "there are transactions" : "none is needed"));
 	}
 
-	private static boolean has(ConditionContext context, Class<?> type) {
+	private static int count(ConditionContext context, Class<?> type) {
 		ConfigurableListableBeanFactory beans = context.getBeanFactory();
-		return beans != null && beans.getBeanNamesForType(type, true, false).length > 0;
+		return (beans != null) ? beans.getBeanNamesForType(type, true, false).length : 0;
 	}
 
 }

@@ -263,7 +263,8 @@ public final class Grant {
 		beginClaim();
 		long until = System.nanoTime() + rest.toNanos();
 		try {
-			return !this.lease.expires() || join(attempt(() -> this.lease.renew(rest)));
+			return !this.lease.expires()
+					|| join(this.renewal.thenCompose((done) -> attempt(() -> this.lease.renew(rest))));
 		}
 		finally {
 			// Not earlier: a release before the answer would look like a loss

@@ -270,7 +270,8 @@ public final class LockCall implements LockContext, AutoCloseable {
 	}
 
 	private Duration waitTime() {
-		return Duration.ofNanos((this.announced ? this.heldSince : System.nanoTime()) - this.start);
+		return Duration.ofNanos(
+				((this.announced && this.state.get() == State.HELD) ? this.heldSince : System.nanoTime()) - this.start);
 	}
 
 	long remainingWait() {

@@ -47,8 +47,7 @@ final class LockInterceptor implements MethodInterceptor {
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		Class<?> targetClass = AopProxyUtils.ultimateTargetClass(Objects.requireNonNull(invocation.getThis()));
-		LockOperation operation = ofBean(Objects.requireNonNull(this.source.get(invocation.getMethod(), targetClass),
-				"The pointcut matches only locked methods"));
+		LockOperation operation = ofBean(Objects.requireNonNull(this.source.get(invocation.getMethod(), targetClass)));
 		Collection<String> keys = operation.keys(invocation.getArguments());
 		if (keys.isEmpty()) {
 			return invocation.proceed();

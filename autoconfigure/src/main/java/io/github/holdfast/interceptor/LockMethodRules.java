@@ -3,14 +3,7 @@ package io.github.holdfast.interceptor;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
-import java.util.Iterator;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.Callable;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Flow;
-import java.util.concurrent.Future;
-import java.util.stream.BaseStream;
 import java.util.stream.Stream;
 
 import io.github.holdfast.DistributedLock.OnBusy;
@@ -33,12 +26,14 @@ final class LockMethodRules {
 	 * A method that returns one of these, or a reactive type, returns before its work is
 	 * done.
 	 */
-	private static final List<Class<?>> LATER = List.of(Future.class, CompletionStage.class, Callable.class,
-			BaseStream.class, Iterator.class, Flow.Publisher.class);
-
-	private static final Set<String> OTHERS = Set.of("kotlin.sequences.Sequence", "kotlinx.coroutines.Job",
-			"kotlinx.coroutines.Deferred", "kotlinx.coroutines.flow.Flow",
-			"org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody");
+	private static final List<Class<?>> LATER = Stream
+		.of("java.util.concurrent.Future", "java.util.concurrent.CompletionStage", "java.util.concurrent.Callable",
+				"java.util.concurrent.Flow$Publisher", "java.util.stream.BaseStream", "java.util.Iterator",
+				"kotlin.sequences.Sequence", "kotlinx.coroutines.Job", "kotlinx.coroutines.flow.Flow",
+				"org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody")
+		.filter((name) -> ClassUtils.isPresent(name, null))
+		.<Class<?>>map((name) -> ClassUtils.resolveClassName(name, null))
+		.toList();
 
 	private LockMethodRules() {
 	}
@@ -80,8 +75,6 @@ final class LockMethodRules {
 
 	private static boolean returnsLater(Class<?> type) {
 		return LATER.stream().anyMatch((later) -> later.isAssignableFrom(type))
-				|| Stream.of(ClassUtils.getAllInterfacesForClass(type))
-					.anyMatch((later) -> OTHERS.contains(later.getName()))
 				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null;
 	}
 

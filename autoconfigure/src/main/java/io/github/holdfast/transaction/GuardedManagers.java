@@ -136,15 +136,15 @@ public final class GuardedManagers implements BeanPostProcessor, PriorityOrdered
 			checkFenced(guarded, claims, level != null);
 			guarded.claims = claims;
 		}
-		else if (level == CommitGuardLevel.FENCE) {
-			throw refused(guarded, "It has no database, or 'holdfast.commit-guard' is not 'fence'");
+		else if (claims != null && level == CommitGuardLevel.FENCE) {
+			throw refused(guarded, "It has no database");
 		}
 		guarded.ready = true;
 	}
 
 	private static void checkFenced(GuardedManager guarded, RowClaims claims, boolean named) {
 		DataSource dataSource = guarded.dataSource;
-		if (!(guarded.manager instanceof ConfigurableTransactionManager target)
+		if (!synchronizes(guarded.manager) || !(guarded.manager instanceof ConfigurableTransactionManager target)
 				|| target.getTransactionExecutionListeners().stream().noneMatch(TransactionClaims.class::isInstance)) {
 			throw refused(guarded,
 					"It has no synchronizations or TransactionExecutionListeners, or a bean has replaced them");

@@ -257,9 +257,11 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 	 * After some exceptions of callbacks, Spring does not roll back, and its cleanup
 	 * would commit what was not checked.
 	 */
-	private static void rollBack(Connection connection) {
+	static void rollBack(Connection connection) {
 		try {
-			connection.rollback();
+			if (!connection.getAutoCommit()) {
+				connection.rollback();
+			}
 		}
 		catch (SQLException ex) {
 			logger.debug("A broken session is not rolled back", ex);

@@ -1,7 +1,5 @@
 package io.github.holdfast.transaction;
 
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -15,8 +13,6 @@ import org.hibernate.engine.spi.SessionImplementor;
 import org.hibernate.resource.jdbc.internal.LogicalConnectionManagedImpl;
 import org.hibernate.resource.jdbc.spi.LogicalConnectionImplementor;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.orm.jpa.EntityManagerFactoryInfo;
 import org.springframework.orm.jpa.EntityManagerFactoryUtils;
@@ -29,8 +25,6 @@ import org.springframework.util.ClassUtils;
  * in view"). The open one can hold entities from before the lock, and a connection.
  */
 public final class ViewContexts {
-
-	private static final Logger logger = LoggerFactory.getLogger(ViewContexts.class);
 
 	private static final boolean HIBERNATE = ClassUtils.isPresent("org.hibernate.Session",
 			ViewContexts.class.getClassLoader());
@@ -175,15 +169,7 @@ public final class ViewContexts {
 					|| connection.getResourceRegistry().hasRegisteredResources()) {
 				return;
 			}
-			try {
-				Connection physical = connection.getPhysicalConnection();
-				if (!physical.getAutoCommit()) {
-					physical.rollback();
-				}
-			}
-			catch (SQLException ex) {
-				logger.debug("A broken connection goes back to its pool, which replaces it", ex);
-			}
+			OpenTransaction.rollBack(connection.getPhysicalConnection());
 			connection.manualDisconnect();
 		}
 

@@ -6,6 +6,7 @@ import java.util.UUID;
 
 import javax.sql.DataSource;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,8 +32,13 @@ import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.ReactiveTransaction;
+import org.springframework.transaction.ReactiveTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.TransactionManager;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
+import org.springframework.transaction.support.DefaultTransactionStatus;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockBackend;
@@ -46,6 +52,7 @@ import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.store.local.LocalLockBackend;
 import io.github.holdfast.transaction.GuardedManagers;
 import io.github.holdfast.transaction.RowClaims;
+import reactor.core.publisher.Mono;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -123,11 +130,58 @@ class HoldfastAutoConfigurationTests {
 
 	@Test
 	void managerThatIsNamedButCannotBeFencedFailsTheStart() {
-		assertFailure(
-				LockedApplication.h2()
-					.withPropertyValues("holdfast.commit-guard=lease",
-							"holdfast.transaction-managers.transactionManager=fence"),
-				"'transactionManager'", "'holdfast.commit-guard' is not 'fence'");
+		assertFailure(LockedApplication.h2()
+			.withBean("batch", ResourcelessTransactionManager.class)
+			.withPropertyValues("holdfast.transaction-managers.batch=fence"), "'batch'", "It has no database");
+	}
+
+	/** As in Spring Batch. */
+	@SuppressWarnings("serial")
+	static class ResourcelessTransactionManager extends AbstractPlatformTransactionManager {
+
+		@Override
+		protected Object doGetTransaction() {
+			return this;
+		}
+
+		@Override
+		protected void doBegin(Object transaction, TransactionDefinition definition) {
+		}
+
+		@Override
+		protected void doCommit(DefaultTransactionStatus status) {
+		}
+
+		@Override
+		protected void doRollback(DefaultTransactionStatus status) {
+		}
+
+	}
+
+	@Test
+	void reactiveManagersNeedNoTable() {
+		LockedApplication.h2()
+			.withBean(NoTransactions.class)
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(RowClaims.class));
+	}
+
+	static class NoTransactions implements ReactiveTransactionManager {
+
+		@Override
+		public Mono<ReactiveTransaction> getReactiveTransaction(@Nullable TransactionDefinition definition) {
+			return Mono.empty();
+		}
+
+		@Override
+		public Mono<Void> commit(ReactiveTransaction transaction) {
+			return Mono.empty();
+		}
+
+		@Override
+		public Mono<Void> rollback(ReactiveTransaction transaction) {
+			return Mono.empty();
+		}
+
 	}
 
 	@Test

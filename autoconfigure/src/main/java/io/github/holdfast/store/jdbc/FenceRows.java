@@ -98,7 +98,7 @@ public final class FenceRows {
 			if (row == null) {
 				rows.insert(connection, id, true, LockWaits.SHORT);
 			}
-			else if (row.epoch() > epoch + (1L << 20)) {
+			else if (row.epoch() / 2 > epoch + (1L << 20)) {
 				throw new LockBackendException(key,
 						"was granted with epoch " + epoch + ", but its row in holdfast_lock " + "has " + row.epoch()
 								+ ". If the store was newly installed, delete the rows whose lock_key begins with '"

@@ -179,7 +179,7 @@ public final class OwnConnections {
 			}
 			catch (SQLException ex) {
 				transients += isTransient(ex) ? 1 : 0;
-				boolean late = attempt == BROKEN_SESSIONS || System.nanoTime() - start > LockWaits.SHORT;
+				boolean late = attempt == BROKEN_SESSIONS || attempt > 1 && System.nanoTime() - start > LockWaits.SHORT;
 				if (Thread.currentThread().isInterrupted() || StatementDeadline.isOver(ex) || transients == ATTEMPTS
 						|| !isTransient(ex) && (late || !isBrokenSession(ex))) {
 					throw ex;

@@ -82,21 +82,20 @@ enum LockScript {
 
 	/**
 	 * Extends a lease. Arguments: owner, lease time, retention of the epoch, and the
-	 * epoch of an exclusive lock. Returns 1, or 0 if the lock is not the owner's.
+	 * epoch of an exclusive lock. Returns 1, or 0 if the lock is not the owner's. The
+	 * lease comes first: a full Redis refuses the other commands until one has written.
 	 */
 	RENEW(Lua.TIME + Lua.SHARING + """
 			local held = redis.call('hmget', KEYS[1], ARGV[1], 'mode')
 			if held[1] then
-				redis.call('hset', KEYS[1], 'epoch', ARGV[4])
 				redis.call('pexpire', KEYS[1], ARGV[2])
+				redis.call('hset', KEYS[1], 'epoch', ARGV[4])
 				redis.call('set', KEYS[2], ARGV[4] .. ' ' .. ARGV[1], 'px', ARGV[3])
 			elseif held[2] == 'shared' and shares(ARGV[1]) then
 				redis.call('zadd', KEYS[5], now + ARGV[2] * 1000, ARGV[1])
 				redis.call('pexpire', KEYS[2], ARGV[3])
 				expire()
-			else
-				return {0}
-			end
+			else return {0} end
 			return {1}
 			"""),
 

@@ -55,6 +55,7 @@ final class QuorumNodes implements AutoCloseable {
 			.orElseGet(ClientOptions::create)
 			.mutate()
 			.autoReconnect(true)
+			.replayFilter((command) -> true)
 			.disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
 			.requestQueueSize(MAX_UNANSWERED)
 			.build());

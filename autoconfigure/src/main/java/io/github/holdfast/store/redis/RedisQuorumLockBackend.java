@@ -1,6 +1,7 @@
 package io.github.holdfast.store.redis;
 
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -164,15 +165,16 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 	}
 
 	/**
-	 * The holder that a node reports, if a majority has any.
+	 * The last holder that a node reports, if a majority has any.
 	 */
 	@Override
 	public @Nullable LockHolder holder(String key) {
 		List<LockHolder> holders = ask(LockScript.HOLDER, key, "looked up").stream()
 			.map(RedisLockBackend::holder)
 			.filter(Objects::nonNull)
+			.sorted(Comparator.comparing((holder) -> Objects.requireNonNullElse(holder.epoch(), 0L)))
 			.toList();
-		return (holders.size() > this.nodes.locks().size() / 2) ? holders.get(0) : null;
+		return (holders.size() > this.nodes.locks().size() / 2) ? holders.get(holders.size() - 1) : null;
 	}
 
 	@Override

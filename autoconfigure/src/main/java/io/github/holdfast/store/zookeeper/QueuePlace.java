@@ -156,7 +156,7 @@ final class QueuePlace {
 			throws KeeperException, InterruptedException {
 		Stat stat = (created != null) ? created
 				: await((callback) -> this.curator.checkExists().inBackground(callback).forPath(node)).getStat();
-		if (System.nanoTime() - this.sentAt > TimeUnit.MILLISECONDS.toNanos(session.getSessionTimeout()) / 10) {
+		if (System.nanoTime() - this.sentAt > TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS)) {
 			this.sentAt = System.nanoTime();
 			await((callback) -> ZooKeeperAnswers.check(this.curator, node, callback));
 		}

@@ -2,13 +2,17 @@ package io.github.holdfast.transaction;
 
 import java.time.Duration;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.function.Consumer;
 
+import io.github.holdfast.testsupport.DatabaseAccess;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockContext;
@@ -43,6 +47,40 @@ class LostRedisLockTests {
 				assertThat(nodes.quantity()).isEqualTo(97);
 			});
 		}
+	}
+
+	/** Red if each driver has rows of its own. */
+	@Test
+	void noUpdateIsLostBetweenTheTwoDrivers() {
+		DatabaseAccess database = TestDatabase.POSTGRESQL.newDatabase();
+		try (RedisServer redis = RedisServer.start()) {
+			TwoNodes.run(RedisStore.REDIS.application(database, redis.port()),
+					RedisStore.REDISSON.application(database, redis.port()), CommitGuardLevel.FENCE, (nodes) -> {
+						TwoNodes.Sales sales = nodes.sellWhatWasReadBefore(() -> Loss.FLUSH.of(redis));
+						assertThat(sales.refusal()).isNotNull();
+						assertThat(nodes.quantity()).isEqualTo(99);
+						nodes.sellOneAfterTheOther(() -> Loss.FLUSH.of(redis));
+						assertThat(nodes.quantity()).isEqualTo(97);
+					});
+		}
+	}
+
+	/** However long ago the lock was lost, the store has not failed. */
+	@ParameterizedTest
+	@EnumSource
+	void holderWhoWasSupersededLongAgoHasLostItsLock(RedisStore store) {
+		store.application(TestDatabase.H2.newDatabase(), RedisServer.shared().port())
+			.withBean(StockService.class)
+			.withPropertyValues("holdfast.commit-guard=fence", "holdfast.key-prefix=" + store + UUID.randomUUID())
+			.run((context) -> {
+				StockService stock = context.getBean(StockService.class);
+				stock.take("A", () -> {
+				});
+				context.getBean(JdbcTemplate.class).update("UPDATE holdfast_lock SET epoch = epoch + 60000000");
+				assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> stock.take("A", () -> {
+				}));
+				assertThat(stock.quantity("A")).isEqualTo(99);
+			});
 	}
 
 	/** One of three nodes was down at the grant; another one forgets its data. */

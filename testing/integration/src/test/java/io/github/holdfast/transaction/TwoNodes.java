@@ -39,10 +39,19 @@ final class TwoNodes {
 	}
 
 	static void run(ApplicationContextRunner node, CommitGuardLevel level, ThrowingConsumer<TwoNodes> scenario) {
-		ApplicationContextRunner configured = node.withBean(StockService.class)
+		run(node, node, level, scenario);
+	}
+
+	static void run(ApplicationContextRunner first, ApplicationContextRunner second, CommitGuardLevel level,
+			ThrowingConsumer<TwoNodes> scenario) {
+		configured(first, level)
+			.run((one) -> configured(second, level).run((two) -> scenario.accept(new TwoNodes(one, two))));
+	}
+
+	private static ApplicationContextRunner configured(ApplicationContextRunner node, CommitGuardLevel level) {
+		return node.withBean(StockService.class)
 			.withPropertyValues("holdfast.commit-guard=" + level, "holdfast.jdbc.initialize-schema=always",
 					"holdfast.lease-time=10m", "holdfast.wait-time=" + PATIENCE.toSeconds() + "s");
-		configured.run((first) -> configured.run((second) -> scenario.accept(new TwoNodes(first, second))));
 	}
 
 	/** By another method, whose transactions do not claim the row of the others. */

@@ -15,11 +15,14 @@ import jakarta.persistence.PreUpdate;
 import jakarta.persistence.Table;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -37,6 +40,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /** Attacks by persistence contexts, and by the connection that JPA shares. */
 @Timeout(180)
@@ -58,6 +62,22 @@ class JpaAttackTests {
 			assertThat(nodes.sales()).isEmpty();
 			jdbc.executeWithoutResult((status) -> nodes.first.sell());
 			assertThat(nodes.sales()).containsExactly(1);
+		}
+	}
+
+	/**
+	 * Drivers refuse a rollback in auto-commit mode, and pools throw such connections
+	 * away.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	@ExtendWith(OutputCaptureExtension.class)
+	void connectionOfARollbackGoesBackToItsPool(Database database, CapturedOutput output) {
+		try (Nodes nodes = new Nodes(database, Nodes.ALONE, Jpa.class)) {
+			assertThatIllegalStateException().isThrownBy(() -> nodes.first.shop().locked(() -> {
+				throw new IllegalStateException("sold out");
+			}));
+			assertThat(output).doesNotContain("marked as broken");
 		}
 	}
 
