@@ -72,6 +72,10 @@ record Accounts(JdbcTemplate jdbc) {
 	/** A sale: what it wrote, and the token of its lock. */
 	record Sale(String account, long version, @Nullable Long token, String id) {
 
+		String call() {
+			return this.id.substring(0, this.id.indexOf('/'));
+		}
+
 		boolean isInner() {
 			return this.id.endsWith(INNER);
 		}

@@ -8,6 +8,7 @@ import jakarta.persistence.Id;
 import jakarta.persistence.Table;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.DataRetrievalFailureException;
 import org.springframework.orm.jpa.EntityManagerFactoryUtils;
 import org.springframework.orm.jpa.EntityManagerHolder;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -17,7 +18,7 @@ record Entities(EntityManagerFactory factory, EntityManager entities) {
 
 	long read(String account) {
 		if (Accounts.hasRow(account)) {
-			return this.entities.find(StoredAccount.class, account).version;
+			return stored(account).version;
 		}
 		Long version = this.entities
 			.createQuery("SELECT max(s.version) FROM StoredSale s WHERE s.account = :account", Long.class)
@@ -28,7 +29,7 @@ record Entities(EntityManagerFactory factory, EntityManager entities) {
 
 	void write(Accounts.Sale sale) {
 		if (Accounts.hasRow(sale.account())) {
-			this.entities.find(StoredAccount.class, sale.account()).version = sale.version();
+			stored(sale.account()).version = sale.version();
 		}
 		StoredSale stored = new StoredSale();
 		stored.id = sale.id();
@@ -36,6 +37,15 @@ record Entities(EntityManagerFactory factory, EntityManager entities) {
 		stored.version = sale.version();
 		stored.token = sale.token();
 		this.entities.persist(stored);
+	}
+
+	/** Hibernate finds nothing if a session breaks that is to be rolled back. */
+	private StoredAccount stored(String account) {
+		StoredAccount stored = this.entities.find(StoredAccount.class, account);
+		if (stored == null) {
+			throw new DataRetrievalFailureException("The session of the database is broken");
+		}
+		return stored;
 	}
 
 	/** Runs something as Spring runs a web request which has already read the account. */

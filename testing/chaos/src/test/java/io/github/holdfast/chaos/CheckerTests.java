@@ -40,6 +40,17 @@ class CheckerTests {
 		assertThat(inner(Ending.OWN_EXCEPTION, Touch.Fate.UNKNOWN, 350)).isEmpty();
 	}
 
+	@Test
+	void snapshotOfOuterTransactionNeedNotSeeItsInnerCommit() {
+		List<Accounts.Sale> sales = List.of(sale("1/0" + Accounts.INNER, 10, 1), sale("1/1", 10, 1));
+		for (Isolation isolation : Isolation.values()) {
+			boolean snapshot = isolation == Isolation.REPEATABLE_READ || isolation == Isolation.SNAPSHOT;
+			assertThat(Checker.check(new Run.History(plan(Weather.STORM, isolation), List.of(),
+					List.of(call(1, Step.Kind.INNER, Ending.RESULT)), Map.of(KEY, sales), 0, List.of())))
+				.hasSize(snapshot ? 0 : 1);
+		}
+	}
+
 	/**
 	 * An inner COMMIT is sent at 200 and answered at 300; another holder reads meanwhile.
 	 */
@@ -144,7 +155,11 @@ class CheckerTests {
 	}
 
 	private static Plan plan(Weather weather) {
-		Target target = new Target(Backend.JDBC, Database.MARIADB, Isolation.READ_COMMITTED, Level.FENCE);
+		return plan(weather, Isolation.READ_COMMITTED);
+	}
+
+	private static Plan plan(Weather weather, Isolation isolation) {
+		Target target = new Target(Backend.JDBC, Database.POSTGRESQL, isolation, Level.FENCE);
 		return PlanSource.plan(1, target, weather, Duration.ofSeconds(2));
 	}
 
