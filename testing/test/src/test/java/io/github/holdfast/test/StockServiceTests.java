@@ -1,5 +1,6 @@
 package io.github.holdfast.test;
 
+import java.lang.reflect.Method;
 import java.util.List;
 
 import org.junit.jupiter.api.AfterEach;
@@ -8,6 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.test.context.TestContextManager;
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLostException;
@@ -70,6 +72,16 @@ class StockServiceTests {
 		this.locks.loseAtNextCommit("stock:A");
 		assertThat(this.stock.deductSurely("A", 1)).isEqualTo(9);
 		assertThat(this.locks).wasLost("stock:A").wasAcquiredTimes("stock:A", 2);
+	}
+
+	@Test
+	void ordersEndWithTheTestMethod() throws Exception {
+		TestContextManager tests = new TestContextManager(getClass());
+		Method method = getClass().getDeclaredMethod("ordersEndWithTheTestMethod");
+		tests.prepareTestInstance(this);
+		this.locks.takeDown();
+		tests.afterTestMethod(this, method, null);
+		assertThat(this.stock.deduct("A", 1)).isEqualTo(9);
 	}
 
 	@Test

@@ -20,7 +20,7 @@ public class StockReportJob {
 
 	private final String node;
 
-	StockReportJob(StockReportMapper reports, @Value("${spring.application.pid}") String node) {
+	StockReportJob(StockReportMapper reports, @Value("${HOSTNAME:localhost}-${spring.application.pid}") String node) {
 		this.reports = reports;
 		this.node = node;
 	}
