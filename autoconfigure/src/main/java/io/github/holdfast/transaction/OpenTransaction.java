@@ -293,10 +293,9 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 			claim.ended(committed);
 		}
 		// Only the database of the locks has compared the versions of an optimistic call
-		if (committed) {
+		if (committed && (this.manager.claims() == null || !this.execution.isReadOnly())) {
 			this.calls.stream()
-				.filter((call) -> call.mode() != LockMode.OPTIMISTIC
-						|| this.manager.claims() != null && !this.execution.isReadOnly())
+				.filter((call) -> call.mode() != LockMode.OPTIMISTIC || this.manager.claims() != null)
 				.forEach(LockCall::committed);
 		}
 	}

@@ -119,6 +119,10 @@ public final class ViewContexts {
 		for (Context context : replaced.contexts) {
 			changed |= HIBERNATE && !call.isCommitted() && Hibernate.hasChanges(context.own);
 			EntityManagerFactoryUtils.closeEntityManager(context.own.getEntityManager());
+			if (replaced.outer != null && call.isCommitted()) {
+				// An outer locked call must see what this one has committed
+				context.waiting.getEntityManager().clear();
+			}
 		}
 		if (changed) {
 			throw refused(call, "ends with changes of entities that no transaction has written. They are discarded. "
@@ -156,7 +160,11 @@ public final class ViewContexts {
 
 		static boolean hasFilters(EntityManagerHolder holder) {
 			SessionImplementor session = session(holder);
-			return session != null && session.getLoadQueryInfluencers().hasEnabledFilters();
+			return session != null && session.getLoadQueryInfluencers()
+				.getEnabledFilters()
+				.values()
+				.stream()
+				.anyMatch((filter) -> !filter.isAutoEnabled());
 		}
 
 		static void giveUpConnection(EntityManagerHolder holder) {

@@ -1,10 +1,12 @@
 package io.github.holdfast.transaction.attack;
 
+import java.util.Objects;
 import java.util.function.Consumer;
 
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.github.holdfast.LockTemplate;
 import jakarta.persistence.AttributeConverter;
 import jakarta.persistence.Convert;
 import jakarta.persistence.Entity;
@@ -13,6 +15,8 @@ import jakarta.persistence.EntityManagerFactory;
 import jakarta.persistence.Id;
 import jakarta.persistence.PreUpdate;
 import jakarta.persistence.Table;
+import org.hibernate.annotations.Filter;
+import org.hibernate.annotations.FilterDef;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -154,6 +158,43 @@ class JpaAttackTests {
 		}
 	}
 
+	/** Red if the context of the outer call keeps what it has read. */
+	@ParameterizedTest
+	@EnumSource
+	void innerLockedCallWritesWhatTheOuterOneHasRead(Database database) {
+		try (Nodes nodes = new Nodes(database, Nodes.ALONE, Jpa.class)) {
+			LockTemplate locks = nodes.first.context().getBean(LockTemplate.class);
+			inView(nodes, (shared) -> locks.run("stock", () -> {
+				assertThat(shared.find(Item.class, 1).sold).isZero();
+				locks.run("audit", () -> take(nodes, shared));
+				take(nodes, shared);
+			}));
+			assertThat(nodes.soldItems()).isEqualTo(2);
+		}
+	}
+
+	private static void take(Nodes nodes, EntityManager entities) {
+		nodes.first.transaction().executeWithoutResult((status) -> entities.find(Item.class, 1).sold++);
+	}
+
+	/** As with a repository of Spring Data, which reads in a transaction of its own. */
+	@ParameterizedTest
+	@EnumSource
+	void changesThatNoTransactionHasWrittenAreRefusedAfterOneThatOnlyReads(Database database) {
+		try (Nodes nodes = new Nodes(database, Nodes.ALONE, Jpa.class)) {
+			LockTemplate locks = nodes.first.context().getBean(LockTemplate.class);
+			TransactionTemplate reading = new TransactionTemplate(
+					Objects.requireNonNull(nodes.first.transaction().getTransactionManager()));
+			reading.setReadOnly(true);
+			inView(nodes,
+					(shared) -> assertThatIllegalStateException()
+						.isThrownBy(() -> locks.run("stock",
+								() -> reading.<Item>execute((status) -> shared.find(Item.class, 1)).sold++))
+						.withMessageContaining("changes of entities that no transaction has written"));
+			assertThat(nodes.soldItems()).isZero();
+		}
+	}
+
 	/** JPA rolls back without asking the database, so the lease need not run out. */
 	@ParameterizedTest
 	@EnumSource
@@ -208,8 +249,11 @@ class JpaAttackTests {
 
 	}
 
+	/** Each context has the filter, also that of a locked call. */
 	@Entity(name = "Item")
 	@Table(name = "item")
+	@FilterDef(name = "sane", autoEnabled = true, defaultCondition = "sold >= 0")
+	@Filter(name = "sane")
 	static class Item {
 
 		@Id
