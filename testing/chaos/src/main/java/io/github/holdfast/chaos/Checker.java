@@ -181,10 +181,10 @@ final class Checker {
 	/**
 	 * MariaDB refuses an UPDATE of a row that an optimistic call has changed, even if it
 	 * has not committed; optimistic calls repeat. An optimistic call locks the row of its
-	 * lock last, so it can meet a holder in a deadlock. H2 does not see one with an inner
-	 * transaction, and ends it by its timeout. An interrupt cancels the question for the
-	 * fencing token. The snapshot of an outer transaction can be older than what its
-	 * inner one has committed.
+	 * lock last, so it can meet a holder in a deadlock. H2 and InnoDB do not see one with
+	 * an inner transaction, and end it by their timeouts. An interrupt cancels the
+	 * question for the fencing token. The snapshot of an outer transaction can be older
+	 * than what its inner one has committed.
 	 */
 	private boolean mayBeRefused(Call call) {
 		Isolation isolation = this.plan.target().isolation();
@@ -193,9 +193,10 @@ final class Checker {
 						&& call.ending() == Ending.DATABASE_ERROR
 				|| isolation == Isolation.REPEATABLE_READ && call.kind() == Step.Kind.INNER
 				|| call.kind() == Step.Kind.INTERRUPT && call.ending() != Ending.LOST
-				|| this.plan.hasAny(Step.Kind.OPTIMISTIC::equals)
-						&& Stream.of("eadlock", "Timeout trying to lock table", "Record has changed since last read")
-							.anyMatch(call.detail()::contains);
+				|| this.plan.hasAny(Step.Kind.OPTIMISTIC::equals) && Stream
+					.of("eadlock", "Timeout trying to lock table", "Lock wait timeout exceeded",
+							"Record has changed since last read")
+					.anyMatch(call.detail()::contains);
 	}
 
 	private static long longestWait(Call call) {
