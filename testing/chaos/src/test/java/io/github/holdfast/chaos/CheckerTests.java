@@ -43,10 +43,12 @@ class CheckerTests {
 	@Test
 	void snapshotOfOuterTransactionNeedNotSeeItsInnerCommit() {
 		List<Accounts.Sale> sales = List.of(sale("1/0" + Accounts.INNER, 10, 1), sale("1/1", 10, 1));
+		Call both = call(1, Step.Kind.INNER, Ending.RESULT, touch("1/0" + Accounts.INNER, 10, 0, Touch.Fate.COMMITTED),
+				touch("1/1", 10, 0, Touch.Fate.COMMITTED));
 		for (Isolation isolation : Isolation.values()) {
 			boolean snapshot = isolation == Isolation.REPEATABLE_READ || isolation == Isolation.SNAPSHOT;
-			assertThat(Checker.check(new Run.History(plan(Weather.STORM, isolation), List.of(),
-					List.of(call(1, Step.Kind.INNER, Ending.RESULT)), Map.of(KEY, sales), 0, List.of())))
+			assertThat(Checker.check(new Run.History(plan(Weather.STORM, isolation), List.of(), List.of(both),
+					Map.of(KEY, sales), 0, List.of())))
 				.hasSize(snapshot ? 0 : 1);
 		}
 	}
