@@ -6,7 +6,6 @@ import java.util.UUID;
 
 import javax.sql.DataSource;
 
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,13 +31,10 @@ import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.ReactiveTransaction;
 import org.springframework.transaction.ReactiveTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.TransactionManager;
-import org.springframework.transaction.support.AbstractPlatformTransactionManager;
-import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.transaction.support.ResourceTransactionManager;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockBackend;
@@ -52,10 +48,10 @@ import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.store.local.LocalLockBackend;
 import io.github.holdfast.transaction.GuardedManagers;
 import io.github.holdfast.transaction.RowClaims;
-import reactor.core.publisher.Mono;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.mockito.Mockito.mock;
 
 /** The choice of the backend, what the startup logs, and what it checks. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -131,57 +127,15 @@ class HoldfastAutoConfigurationTests {
 	@Test
 	void managerThatIsNamedButCannotBeFencedFailsTheStart() {
 		assertFailure(LockedApplication.h2()
-			.withBean("batch", ResourcelessTransactionManager.class)
-			.withPropertyValues("holdfast.transaction-managers.batch=fence"), "'batch'", "It has no database");
-	}
-
-	/** As in Spring Batch. */
-	@SuppressWarnings("serial")
-	static class ResourcelessTransactionManager extends AbstractPlatformTransactionManager {
-
-		@Override
-		protected Object doGetTransaction() {
-			return this;
-		}
-
-		@Override
-		protected void doBegin(Object transaction, TransactionDefinition definition) {
-		}
-
-		@Override
-		protected void doCommit(DefaultTransactionStatus status) {
-		}
-
-		@Override
-		protected void doRollback(DefaultTransactionStatus status) {
-		}
-
+			.withBean("queue", ResourceTransactionManager.class, () -> mock(ResourceTransactionManager.class))
+			.withPropertyValues("holdfast.transaction-managers.queue=fence"), "'queue'", "It has no database");
 	}
 
 	@Test
 	void reactiveManagersNeedNoTable() {
 		LockedApplication.h2()
-			.withBean(NoTransactions.class)
+			.withBean(ReactiveTransactionManager.class, () -> mock(ReactiveTransactionManager.class))
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(RowClaims.class));
-	}
-
-	static class NoTransactions implements ReactiveTransactionManager {
-
-		@Override
-		public Mono<ReactiveTransaction> getReactiveTransaction(@Nullable TransactionDefinition definition) {
-			return Mono.empty();
-		}
-
-		@Override
-		public Mono<Void> commit(ReactiveTransaction transaction) {
-			return Mono.empty();
-		}
-
-		@Override
-		public Mono<Void> rollback(ReactiveTransaction transaction) {
-			return Mono.empty();
-		}
-
 	}
 
 	@Test
