@@ -12,14 +12,14 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockConfigurationException;
 import io.github.holdfast.LockMode;
+import io.github.holdfast.LockRequest.Owner;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.autoconfigure.HoldfastProperties.Jdbc.Mode;
 import io.github.holdfast.check.LockedBeanCheck;
 import io.github.holdfast.core.LockGuard;
 import io.github.holdfast.core.LockGuard.Protection;
-import io.github.holdfast.core.LockOwner;
-import io.github.holdfast.interceptor.LockOperation;
+import io.github.holdfast.interceptor.LockOperationSource.LockOperation;
 import io.github.holdfast.store.local.LocalLockBackend;
 import io.github.holdfast.transaction.CommitGuardLevel;
 import org.slf4j.Logger;
@@ -134,7 +134,7 @@ final class LockStartup implements SmartInitializingSingleton {
 	private void takeLock() throws InterruptedException, ExecutionException {
 		LockBackend.Lease lease = this.backend
 			.acquire(new LockRequest(this.properties.keyPrefix() + "startup-check", "startup check", LockMode.EXCLUSIVE,
-					false, this.properties.waitTime(), this.properties.leaseTime(), new LockOwner("startup check")));
+					false, this.properties.waitTime(), this.properties.leaseTime(), new Owner("startup check")));
 		if (lease != null) {
 			lease.release().toCompletableFuture().get();
 		}

@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 import io.github.holdfast.DistributedLock;
-import io.github.holdfast.interceptor.LockOperation;
+import io.github.holdfast.interceptor.LockOperationSource.LockOperation;
 import io.github.holdfast.interceptor.LockOperationSource;
 import org.jspecify.annotations.Nullable;
 

@@ -14,6 +14,7 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockException;
 import io.github.holdfast.LockListener.Operation;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.core.LockGuard.PendingLease;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,11 +43,7 @@ public final class Grant {
 
 	private final long start = System.nanoTime();
 
-	private volatile LocalQueue.@Nullable Turn queue;
-
-	private volatile @Nullable LockCall holder;
-
-	private volatile int turn = -1;
+	private volatile Turn turn = new Turn(null, null, -1);
 
 	private volatile long end;
 
@@ -94,6 +91,10 @@ public final class Grant {
 				&& (!this.lease.expires() || this.claimed || System.nanoTime() - this.end < 0);
 	}
 
+	boolean isTaken() {
+		return !(this.lease instanceof PendingLease pending) || pending.isTaken();
+	}
+
 	/**
 	 * The time for which this process can prove that it holds the lock.
 	 * @return the time, or {@code null} if the lock does not expire
@@ -108,7 +109,7 @@ public final class Grant {
 	 * @return the token
 	 */
 	public long fencingToken() {
-		return (this.lease.epoch() << 8) + Math.max(0, this.turn);
+		return (this.lease.epoch() << 8) + Math.max(0, this.turn.number);
 	}
 
 	/**
@@ -180,9 +181,11 @@ public final class Grant {
 	 * Lets a call have the next turn.
 	 */
 	void takenBy(LockCall call, LocalQueue.@Nullable Turn queue) {
-		this.queue = queue;
-		this.turn = this.turn + 1;
-		this.holder = call;
+		this.turn = new Turn(call, queue, this.turn.number + 1);
+	}
+
+	private void leave() {
+		this.turn = new Turn(null, this.turn.queue, this.turn.number);
 	}
 
 	/**
@@ -202,12 +205,12 @@ public final class Grant {
 	 * @return {@code false} if no thread waits or it has been kept for long enough
 	 */
 	boolean handOver(long mostNanos) {
-		LocalQueue.Turn queue = this.queue;
+		LocalQueue.Turn queue = this.turn.queue;
 		if (queue == null || mostNanos == 0 || !queue.isWaitedFor()) {
 			return false;
 		}
 		long held = System.nanoTime() - this.start;
-		if (held > mostNanos || this.turn + 1 >= MOST_TURNS) {
+		if (held > mostNanos || this.turn.number + 1 >= MOST_TURNS) {
 			if (this.lease.expires()) {
 				queue.restAfter(held);
 			}
@@ -218,7 +221,7 @@ public final class Grant {
 				return false;
 			}
 		}
-		this.holder = null;
+		leave();
 		return queue.leaveTo(this);
 	}
 
@@ -248,7 +251,7 @@ public final class Grant {
 	 * Lets the next thread of this JVM ask the store.
 	 */
 	void exitQueue() {
-		LocalQueue.Turn queue = this.queue;
+		LocalQueue.Turn queue = this.turn.queue;
 		if (queue != null) {
 			queue.exit();
 		}
@@ -281,7 +284,7 @@ public final class Grant {
 
 	private void keepUntil(long time) {
 		this.releaseAt = time;
-		this.holder = null;
+		leave();
 		exitQueue();
 		this.watchdog.watch(this);
 	}
@@ -292,8 +295,8 @@ public final class Grant {
 	 */
 	CompletionStage<Boolean> release() {
 		end(State.RELEASED);
-		this.holder = null;
-		LocalQueue.Turn queue = this.queue;
+		leave();
+		LocalQueue.Turn queue = this.turn.queue;
 		if (queue != null) {
 			queue.releasing();
 		}
@@ -385,7 +388,7 @@ public final class Grant {
 	 * The time of the next renewal, or {@code null} if the maximum hold time is over.
 	 */
 	private @Nullable Duration timeToRenew() {
-		LockCall holder = this.holder;
+		LockCall holder = this.turn.holder;
 		Duration leaseTime = this.request.leaseTime();
 		Duration most = (holder != null) ? holder.settings().times().maxHoldTime() : null;
 		if (holder == null || most == null) {
@@ -401,14 +404,14 @@ public final class Grant {
 	private void notRenewed(Throwable failure) {
 		logger.warn("Lock {} could not be renewed, trying again; it is held for another {} ms", quoted(),
 				Math.max(0, (this.end - System.nanoTime()) / 1_000_000), failure);
-		LockCall holder = this.holder;
+		LockCall holder = this.turn.holder;
 		if (holder != null) {
 			holder.listeners().backendFailure(Operation.RENEW, failure);
 		}
 	}
 
 	private void lost() {
-		LockCall holder = this.holder;
+		LockCall holder = this.turn.holder;
 		if (end(State.LOST) && holder != null) {
 			logger.warn("Lock {} was lost: the store has given it to another holder or removed it", quoted());
 			holder.lost(this);
@@ -434,6 +437,16 @@ public final class Grant {
 	 */
 	boolean isStale() {
 		return this.lease.expires() && System.nanoTime() - this.end >= 0;
+	}
+
+	/**
+	 * The turn of one call, which goes on until the next begins.
+	 *
+	 * @param holder the call that holds the lock, or {@code null} when it has left
+	 * @param queue its place in the queue of this JVM, or {@code null} if it needs none
+	 * @param number how many turns came before
+	 */
+	private record Turn(@Nullable LockCall holder, LocalQueue.@Nullable Turn queue, int number) {
 	}
 
 	private enum State {

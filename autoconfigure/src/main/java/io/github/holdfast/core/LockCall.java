@@ -25,6 +25,7 @@ import io.github.holdfast.LockMode;
 import io.github.holdfast.LockSnapshot;
 import io.github.holdfast.core.LockGuard.PendingLease;
 import io.github.holdfast.core.LockGuard.Protection;
+import io.github.holdfast.core.LockSettings.BodyTransaction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -77,19 +78,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 
 	private boolean cancelled;
 
-	private @Nullable ClaimFailure claimFailure;
-
-	private volatile boolean announced;
-
-	private volatile boolean committed;
-
-	private volatile boolean outcomeUnknown;
-
-	private volatile boolean conflict;
-
-	private volatile boolean lossReported;
-
-	private volatile boolean bodyRefused;
+	private volatile Progress progress = Progress.NONE;
 
 	LockCall(LockManager manager, LockSettings settings, Protection protection, Collection<String> keys, long start) {
 		this.manager = manager;
@@ -270,8 +259,9 @@ public final class LockCall implements LockContext, AutoCloseable {
 	}
 
 	private Duration waitTime() {
-		return Duration.ofNanos(
-				((this.announced && this.state.get() == State.HELD) ? this.heldSince : System.nanoTime()) - this.start);
+		return Duration
+			.ofNanos(((this.heldSince != 0 && this.state.get() == State.HELD) ? this.heldSince : System.nanoTime())
+					- this.start);
 	}
 
 	long remainingWait() {
@@ -329,14 +319,28 @@ public final class LockCall implements LockContext, AutoCloseable {
 						"was granted, but its lease was over before the method began", null);
 			}
 		}
-		this.heldSince = System.nanoTime();
 		this.state.set(State.HELD);
 		INNERMOST.set(this);
 		this.manager.guard().acquired(this);
-		if (this.protection != Protection.TRANSACTION && this.lenders.size() < this.keys.size()) {
-			this.announced = true;
-			this.listeners.acquired(waitTime());
+		if (this.protection != Protection.TRANSACTION) {
+			acquired();
 		}
+	}
+
+	private void acquired() {
+		this.heldSince = System.nanoTime();
+		this.listeners.acquired(waitTime());
+	}
+
+	/**
+	 * Called inside the transaction that the method declares, before the method. A
+	 * transaction of a manager other than the expected one would run without the lock.
+	 */
+	public void beforeBody() {
+		this.manager.guard().beforeBody(this);
+		Assert.state(this.grants.stream().allMatch(Grant::isTaken),
+				"The lock was to be taken by the transaction of the method, but the transaction has begun without it. "
+						+ "Name the transaction manager in @Transactional");
 	}
 
 	/**
@@ -344,9 +348,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 	 * @param nextMayAsk whether the next thread of this JVM may wait in the database
 	 */
 	public void taken(boolean nextMayAsk) {
-		this.heldSince = System.nanoTime();
-		this.announced = true;
-		this.listeners.acquired(waitTime());
+		acquired();
 		if (nextMayAsk) {
 			this.grants.forEach(Grant::exitQueue);
 		}
@@ -362,38 +364,27 @@ public final class LockCall implements LockContext, AutoCloseable {
 	}
 
 	/**
-	 * Notes that a transaction under this call was committed while its row was locked.
+	 * Notes what has become of the transactions under this call. The furthest counts.
+	 * @param progress what is known
 	 */
-	public void committed() {
-		this.committed = true;
+	public synchronized void reached(Progress progress) {
+		this.progress = (progress.compareTo(this.progress) > 0) ? progress : this.progress;
 	}
 
 	/**
-	 * Notes that it is unknown whether a commit under this call took place. Its locks are
-	 * neither handed over nor released: they expire.
+	 * What has become of the transactions under this call.
+	 * @return the furthest that was reached
 	 */
-	public void outcomeUnknown() {
-		this.outcomeUnknown = true;
+	public Progress progress() {
+		return this.progress;
 	}
 
 	/**
-	 * Notes that the commit of an optimistic call was refused, because another one came
-	 * first.
-	 */
-	public void conflict() {
-		this.conflict = true;
-	}
-
-	boolean hasConflict() {
-		return this.conflict;
-	}
-
-	/**
-	 * Whether a transaction under this call was committed.
+	 * Whether a transaction under this call was committed, or may have been.
 	 * @return {@code true} if one was
 	 */
 	public boolean isCommitted() {
-		return this.committed;
+		return this.progress.compareTo(Progress.COMMITTED) >= 0;
 	}
 
 	/**
@@ -401,32 +392,9 @@ public final class LockCall implements LockContext, AutoCloseable {
 	 * @param cause the exception that the caller gets
 	 */
 	public void refused(RuntimeException cause) {
-		this.bodyRefused = true;
-		if (!this.announced) {
+		reached(Progress.REFUSED);
+		if (this.heldSince == 0) {
 			this.listeners.notAcquired(waitTime(), cause);
-		}
-	}
-
-	/**
-	 * Notes that a transaction that began right under this call could not claim its
-	 * locks.
-	 * @param failure the exception, which reaches the caller before the body, or else
-	 * when the transaction has been rolled back
-	 */
-	public void claimFailed(ClaimFailure failure) {
-		this.claimFailure = failure;
-	}
-
-	/**
-	 * Throws what a claim of the current transaction ended with, so that the body does
-	 * not run.
-	 */
-	public static void throwClaimFailure() {
-		LockCall current = current();
-		ClaimFailure failure = (current != null) ? current.claimFailure : null;
-		if (current != null && failure != null && !failure.isReported()) {
-			current.claimFailure = null;
-			throw failure.report();
 		}
 	}
 
@@ -443,7 +411,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 	 * @param grant the grant
 	 */
 	public void lossReported(Grant grant) {
-		this.lossReported = true;
+		reached(Progress.LOST);
 		lost(grant);
 	}
 
@@ -461,7 +429,8 @@ public final class LockCall implements LockContext, AutoCloseable {
 		if (this.state.get() == State.CLOSED || !this.closing.compareAndSet(false, true)) {
 			return;
 		}
-		if (this.protection == Protection.TRANSACTION && !this.announced && !this.bodyRefused && !missing().isEmpty()) {
+		if (this.protection == Protection.TRANSACTION && this.heldSince == 0 && this.progress != Progress.REFUSED
+				&& !missing().isEmpty()) {
 			refused(new IllegalStateException("The transaction of lock '" + name() + "' has not begun"));
 		}
 		boolean later = false;
@@ -477,13 +446,14 @@ public final class LockCall implements LockContext, AutoCloseable {
 
 	private void giveBack() {
 		Duration holdTime = holdTime();
-		boolean mayHandOver = Thread.currentThread() == this.thread && !this.outcomeUnknown && this.lost.isEmpty()
-				&& !this.bodyRefused && this.protection != Protection.TRANSACTION;
+		Progress progress = this.progress;
+		boolean mayHandOver = Thread.currentThread() == this.thread && progress != Progress.UNKNOWN
+				&& this.lost.isEmpty() && progress != Progress.REFUSED && this.protection != Protection.TRANSACTION;
 		this.state.set(State.CLOSED);
 		current();
-		boolean guarded = this.committed && (this.protection.compareTo(Protection.CLAIMED) <= 0
+		boolean guarded = progress == Progress.COMMITTED && (this.protection.compareTo(Protection.CLAIMED) <= 0
 				|| this.protection == Protection.LEASE && isTransaction());
-		Outcome worst = this.conflict ? Outcome.CONFLICT : Outcome.RELEASED;
+		Outcome worst = (progress == Progress.CONFLICT) ? Outcome.CONFLICT : Outcome.RELEASED;
 		String lost = null;
 		for (int i = this.grants.size() - 1; i >= 0; i--) {
 			Outcome outcome = giveBack(this.grants.get(i), mayHandOver, guarded);
@@ -491,11 +461,11 @@ public final class LockCall implements LockContext, AutoCloseable {
 			lost = (outcome == Outcome.LOST) ? key(this.grants.get(i)) : lost;
 		}
 		this.manager.ended(this);
-		if (this.announced) {
+		if (this.heldSince != 0 && !this.grants.isEmpty()) {
 			logger.debug("Lock '{}' {} was held for {} ms: {}", name(), this.keys, holdTime.toMillis(), worst);
 			this.listeners.released(worst, holdTime);
 		}
-		if (lost != null && !guarded && !this.lossReported && !this.bodyRefused) {
+		if (lost != null && !guarded && progress != Progress.LOST && progress != Progress.REFUSED) {
 			throw new LockLostAfterWorkException(lost);
 		}
 	}
@@ -507,7 +477,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 
 	private Outcome giveBack(Grant grant, boolean mayHandOver, boolean guarded) {
 		try {
-			if (this.outcomeUnknown && grant.lease().expires()) {
+			if (this.progress == Progress.UNKNOWN && grant.lease().expires()) {
 				logger.warn("Lock {} is kept until its lease time is over, because it is unknown whether a commit "
 						+ "under it took place", LockException.quote(grant.request().key()));
 				grant.keepUntilRunOut();
@@ -543,7 +513,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 
 	private Duration restOfMinHoldTime() {
 		Duration least = this.settings.times().minHoldTime();
-		if (least == null || this.bodyRefused) {
+		if (least == null || this.progress == Progress.REFUSED) {
 			return Duration.ZERO;
 		}
 		Duration rest = least.minus(holdTime());
@@ -563,13 +533,13 @@ public final class LockCall implements LockContext, AutoCloseable {
 			}
 		}
 		this.manager.ended(this);
-		if (!missing().isEmpty() && !this.announced) {
+		if (!missing().isEmpty() && this.heldSince == 0) {
 			this.listeners.notAcquired(waitTime(), cause);
 		}
 	}
 
 	List<LockSnapshot> snapshots() {
-		boolean held = this.announced && this.state.get() == State.HELD;
+		boolean held = this.heldSince != 0 && this.state.get() == State.HELD;
 		Duration holdTime = held ? holdTime() : null;
 		List<LockSnapshot> snapshots = new ArrayList<>();
 		this.grants.forEach((grant) -> snapshots.add(snapshot(key(grant), holdTime, grant.remaining())));
@@ -585,27 +555,32 @@ public final class LockCall implements LockContext, AutoCloseable {
 	}
 
 	/**
-	 * A claim that failed. Spring cannot take an exception when a transaction begins, so
-	 * it is thrown later, once.
+	 * What is known about the transactions under a call.
 	 */
-	public static final class ClaimFailure {
+	public enum Progress {
 
-		private final RuntimeException exception;
+		/** None has ended. */
+		NONE,
 
-		private boolean reported;
+		/**
+		 * The one that was to take the locks did not get them, so the body has not run.
+		 */
+		REFUSED,
 
-		public ClaimFailure(RuntimeException exception) {
-			this.exception = exception;
-		}
+		/** Another commit has replaced the version of an optimistic call. */
+		CONFLICT,
 
-		public boolean isReported() {
-			return this.reported;
-		}
+		/** The lock was lost, and the caller has got an exception that says so. */
+		LOST,
 
-		public RuntimeException report() {
-			this.reported = true;
-			return this.exception;
-		}
+		/** One was committed while its row was locked. */
+		COMMITTED,
+
+		/**
+		 * One may have been committed: its COMMIT got no answer. The locks are neither
+		 * handed over nor released: they expire.
+		 */
+		UNKNOWN
 
 	}
 

@@ -86,6 +86,14 @@ public interface LockGuard {
 	}
 
 	/**
+	 * Called inside the transaction that the method declares, before the method. Throws
+	 * what the claim of that transaction ended with.
+	 * @param call the call
+	 */
+	default void beforeBody(LockCall call) {
+	}
+
+	/**
 	 * Called when the body is over, before the locks are released. An exception reaches
 	 * the caller after the release.
 	 * @param call the call

@@ -19,6 +19,7 @@ import io.github.holdfast.LockListener;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockNotAcquiredException.Reason;
+import io.github.holdfast.LockRequest.Owner;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockSnapshot;
 import io.github.holdfast.ManageableLockBackend;
@@ -269,7 +270,7 @@ public final class LockManager implements AutoCloseable {
 			throws InterruptedException {
 		LockSettings settings = call.settings();
 		LockRequest request = new LockRequest(storedKey, settings.name(), settings.mode(), settings.fair(),
-				Duration.ofNanos(nanos), settings.times().leaseTimeOrDefault(), LockOwner.currentThread());
+				Duration.ofNanos(nanos), settings.times().leaseTimeOrDefault(), Owner.currentThread());
 		RuntimeException failure = null;
 		LockBackend.Lease lease;
 		try {

@@ -8,6 +8,7 @@ import io.github.holdfast.LockCallback;
 import io.github.holdfast.LockException;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockNotAcquiredException.Reason;
+import io.github.holdfast.core.LockCall.Progress;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,7 +41,7 @@ final class OptimisticCall {
 			Throwable conflict = null;
 			try (call) {
 				T result = body.call();
-				if (!call.hasConflict() || call.isCommitted()) {
+				if (call.progress() != Progress.CONFLICT) {
 					checkCommitted(call);
 					return result;
 				}
@@ -62,7 +63,7 @@ final class OptimisticCall {
 	 */
 	private boolean isConflict(LockCall call, Throwable ex) {
 		return !call.missing().isEmpty() && !call.isCommitted()
-				&& (call.hasConflict() || this.manager.guard().isConflict(ex));
+				&& (call.progress() == Progress.CONFLICT || this.manager.guard().isConflict(ex));
 	}
 
 	private static void checkCommitted(LockCall call) {

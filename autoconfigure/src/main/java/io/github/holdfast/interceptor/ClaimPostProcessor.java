@@ -1,5 +1,7 @@
 package io.github.holdfast.interceptor;
 
+import io.github.holdfast.core.LockSettings.BodyTransaction;
+import io.github.holdfast.interceptor.LockOperationSource.LockOperation;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Collection;
@@ -7,7 +9,6 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.Stream;
 
-import io.github.holdfast.core.BodyTransaction;
 import org.aopalliance.aop.Advice;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,9 +23,9 @@ import org.springframework.transaction.interceptor.TransactionInterceptor;
 
 /**
  * Reads the locked methods of each bean, finds those whose transaction begins right
- * behind the lock, with no other advice in between, and puts the {@link ClaimInterceptor}
- * right behind that transaction. Has no order, so that it gets the proxies of all
- * post-processors that have one.
+ * behind the lock, with no other advice in between, and puts the
+ * {@link LockInterceptor.InTransaction} right behind that transaction. Has no order, so
+ * that it gets the proxies of all post-processors that have one.
  */
 public final class ClaimPostProcessor implements BeanPostProcessor {
 
@@ -71,7 +72,7 @@ public final class ClaimPostProcessor implements BeanPostProcessor {
 		}
 		if (!innermost.isEmpty()) {
 			advised.addAdvisor(advised.indexOf(transaction) + 1,
-					new DefaultPointcutAdvisor(lock.getPointcut(), new ClaimInterceptor()));
+					new DefaultPointcutAdvisor(lock.getPointcut(), new LockInterceptor.InTransaction()));
 			advised.replaceAdvisor(lock,
 					new DistributedLockAdvisor(new LockInterceptor(this.source, innermost), lock.getOrder()));
 		}

@@ -1,13 +1,20 @@
 package io.github.holdfast.interceptor;
 
+import java.net.URI;
+import java.time.ZoneId;
+import java.time.temporal.TemporalAccessor;
+import java.time.temporal.TemporalAmount;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Currency;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -28,6 +35,7 @@ import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.Ternary;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.util.Assert;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.ObjectUtils;
 
 /**
@@ -42,6 +50,12 @@ import org.springframework.util.ObjectUtils;
 final class LockExpression {
 
 	private static final int MAX_KEYS = 1000;
+
+	private static final int MAX_LENGTH = 4096;
+
+	private static final List<Class<?>> PLAIN = List.of(CharSequence.class, Number.class, Boolean.class,
+			Character.class, UUID.class, TemporalAccessor.class, TemporalAmount.class, ZoneId.class, Locale.class,
+			Currency.class, URI.class);
 
 	private static final SpelParserConfiguration CONFIGURATION = new SpelParserConfiguration();
 
@@ -122,7 +136,7 @@ final class LockExpression {
 			}
 			return;
 		}
-		String key = KeyText.of(value, expression);
+		String key = text(value, expression);
 		Assert.isTrue(!key.isBlank(), () -> expression.get() + " is blank");
 		keys.add(key);
 	}
@@ -161,7 +175,7 @@ final class LockExpression {
 		Object left = value(leftNode, state);
 		Object right = value(rightNode, state);
 		if (!(left instanceof Number && right instanceof Number)) {
-			return KeyText.of(left, leftNode::toStringAST).concat(KeyText.of(right, rightNode::toStringAST));
+			return text(left, leftNode::toStringAST).concat(text(right, rightNode::toStringAST));
 		}
 		Assert.isTrue(leftNode instanceof Literal || rightNode instanceof Literal,
 				() -> node.toStringAST()
@@ -202,6 +216,42 @@ final class LockExpression {
 			state.popActiveContextObject();
 		}
 		return values;
+	}
+
+	/**
+	 * Returns the text of a value. Accepts only the plain types of the JDK whose text is
+	 * the same on all nodes and identifies the value. A null would merge the keys of all
+	 * nulls, and an object without its own {@code toString} would have another key in
+	 * each JVM.
+	 * @param value the value
+	 * @param expression supplies the part of the expression that gave it, for messages
+	 * @return the text
+	 * @throws IllegalArgumentException if the value is refused; the message begins with
+	 * the expression
+	 */
+	private static String text(@Nullable Object value, Supplier<String> expression) {
+		Object content = (value instanceof Optional<?> optional) ? optional.orElse(null) : value;
+		Assert.notNull(content,
+				() -> expression.get() + " is null: check it before the call, or exclude such calls with 'condition'");
+		if (content instanceof Enum<?> constant) {
+			return constant.name();
+		}
+		// Other classes that extend these types need not have a text of their own
+		Class<?> type = content.getClass();
+		boolean plain = content instanceof String
+				|| (type.getName().startsWith("java.") && PLAIN.stream().anyMatch((one) -> one.isInstance(content)));
+		if (!plain) {
+			boolean several = content instanceof Iterable<?> || content instanceof Map<?, ?> || type.isArray();
+			throw new IllegalArgumentException(expression.get() + " is a " + ClassUtils.getShortName(type) + (several
+					? ", which cannot be a part of one key; for one lock per element use a projection such as "
+							+ "#lines.!['inventory:' + sku]"
+					: ". A key consists of texts, numbers, booleans, enums, UUIDs, and dates and times of java.time. "
+							+ "For your own types, write a property: `#id.value`"));
+		}
+		String text = content.toString();
+		Assert.isTrue(text.length() <= MAX_LENGTH,
+				() -> expression.get() + " has " + text.length() + " characters; the limit is " + MAX_LENGTH);
+		return text;
 	}
 
 }

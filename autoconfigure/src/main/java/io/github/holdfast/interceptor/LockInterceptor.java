@@ -11,8 +11,10 @@ import io.github.holdfast.DistributedLock.OnBusy;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockNotAcquiredException.Reason;
-import io.github.holdfast.core.BodyTransaction;
+import io.github.holdfast.core.LockCall;
 import io.github.holdfast.core.LockSettings;
+import io.github.holdfast.core.LockSettings.BodyTransaction;
+import io.github.holdfast.interceptor.LockOperationSource.LockOperation;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -105,6 +107,24 @@ final class LockInterceptor implements MethodInterceptor {
 		Method callable = Objects.requireNonNull(LockOperationSource.callable(fallback, proxy),
 				() -> "Declare the fallback method '" + fallback.getName() + "' on an interface of the JDK proxy");
 		return AopUtils.invokeJoinpointUsingReflection(proxy, callable, arguments);
+	}
+
+	/**
+	 * The first advice inside the transaction of a locked method. It throws what the
+	 * claim of the transaction ended with, so that the body does not run and the
+	 * transaction is rolled back as by any exception.
+	 */
+	static final class InTransaction implements MethodInterceptor {
+
+		@Override
+		public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+			LockCall call = LockCall.current();
+			if (call != null) {
+				call.beforeBody();
+			}
+			return invocation.proceed();
+		}
+
 	}
 
 }

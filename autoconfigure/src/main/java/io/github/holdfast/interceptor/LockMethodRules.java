@@ -9,6 +9,7 @@ import java.util.stream.Stream;
 import io.github.holdfast.DistributedLock.OnBusy;
 import io.github.holdfast.LockConfigurationException;
 import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.interceptor.LockOperationSource.LockOperation;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.KotlinDetector;

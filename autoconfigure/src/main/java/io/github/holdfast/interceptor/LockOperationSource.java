@@ -17,8 +17,8 @@ import io.github.holdfast.DistributedLock;
 import io.github.holdfast.DistributedLock.OnBusy;
 import io.github.holdfast.LockConfigurationException;
 import io.github.holdfast.LockMode;
-import io.github.holdfast.core.BodyTransaction;
 import io.github.holdfast.core.LockManager;
+import io.github.holdfast.core.LockSettings.BodyTransaction;
 import io.github.holdfast.core.LockSettings;
 import io.github.holdfast.core.LockSettings.Times;
 import org.jspecify.annotations.Nullable;
@@ -257,6 +257,46 @@ public final class LockOperationSource {
 							+ " has a placeholder without a value.",
 					"Set the property, or give it a default: \"${name:default}\".", ex);
 		}
+	}
+
+	/**
+	 * What the annotation of a method says, with everything resolved that does not depend
+	 * on the call.
+	 *
+	 * @param method the method of the target class
+	 * @param location the method and its class, for messages
+	 * @param settings how to take the locks; their transaction is the one that the method
+	 * declares
+	 * @param key gives the keys
+	 * @param condition decides whether a lock is needed, or {@code null} for always
+	 * @param onBusy what to do when the lock is busy
+	 * @param fallback the method to call then, or {@code null} for none
+	 */
+	public record LockOperation(Method method, String location, LockSettings settings, LockExpression key,
+			@Nullable LockExpression condition, OnBusy onBusy, @Nullable Method fallback) {
+
+		LockOperation withTransaction(BodyTransaction transaction) {
+			return new LockOperation(this.method, this.location, this.settings.withTransaction(transaction), this.key,
+					this.condition, this.onBusy, this.fallback);
+		}
+
+		/**
+		 * Evaluates the keys of a call.
+		 * @param arguments the arguments
+		 * @return the keys; none if the call needs no lock
+		 */
+		Collection<String> keys(@Nullable Object[] arguments) {
+			boolean needed = this.settings.enabled() && (this.condition == null || this.condition.isTrue(arguments));
+			return needed ? this.key.keys(arguments) : List.of();
+		}
+
+		/**
+		 * The result of a skipped call.
+		 */
+		@Nullable Object skipped() {
+			return (this.method.getReturnType() == Optional.class) ? Optional.empty() : null;
+		}
+
 	}
 
 }

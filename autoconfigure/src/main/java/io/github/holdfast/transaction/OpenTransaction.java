@@ -12,7 +12,7 @@ import javax.sql.DataSource;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.core.Grant;
 import io.github.holdfast.core.LockCall;
-import io.github.holdfast.core.LockCall.ClaimFailure;
+import io.github.holdfast.core.LockCall.Progress;
 import io.github.holdfast.core.LockSettings;
 import io.github.holdfast.store.jdbc.SqlDialect;
 import io.github.holdfast.store.jdbc.TransactionLock;
@@ -64,13 +64,9 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 
 	private @Nullable Connection session;
 
-	private @Nullable ClaimFailure failure;
+	private @Nullable RuntimeException failure;
 
-	private boolean checked;
-
-	private boolean unknown;
-
-	private boolean ended;
+	private State state = State.OPEN;
 
 	private OpenTransaction(GuardedManager manager, TransactionExecution execution, List<LockCall> calls) {
 		this.manager = manager;
@@ -138,7 +134,7 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 	 * Whether an open transaction of this thread has claimed a key.
 	 */
 	static boolean isClaimed(LockSettings settings, String key) {
-		return find(innermost(), (open) -> !open.ended && open.claims.stream()
+		return find(innermost(), (open) -> !open.hasEnded() && open.claims.stream()
 			.anyMatch((claim) -> claim.grant.request().key().equals(settings.storedKey(key)))) != null;
 	}
 
@@ -203,7 +199,7 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 	 * wait for itself.
 	 */
 	@Nullable Claim outerClaim(Grant grant) {
-		OpenTransaction claimed = find(this.outer, (open) -> !open.ended && open.claim(grant) != null);
+		OpenTransaction claimed = find(this.outer, (open) -> !open.hasEnded() && open.claim(grant) != null);
 		return (claimed != null) ? claimed.claim(grant) : null;
 	}
 
@@ -211,19 +207,35 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 		return this.claims.stream().filter((claim) -> claim.grant == grant).findFirst().orElse(null);
 	}
 
-	void failed(ClaimFailure failure) {
+	/**
+	 * Notes that this transaction could not claim its locks. The exception reaches the
+	 * caller once: before the body, or else after the rollback.
+	 */
+	void failed(RuntimeException failure) {
 		this.failure = failure;
 	}
 
-	@Nullable ClaimFailure failure() {
-		return this.failure;
+	@Nullable RuntimeException takeFailure() {
+		RuntimeException failure = this.failure;
+		this.failure = null;
+		return failure;
+	}
+
+	/**
+	 * Throws what the claim of the transaction that began right under a call ended with.
+	 */
+	static void throwFailure(LockCall call) {
+		OpenTransaction open = innermost();
+		if (open != null && open.failure != null && open.calls.indexOf(call) == open.calls.size() - 1) {
+			throw Objects.requireNonNull(open.takeFailure());
+		}
 	}
 
 	/**
 	 * Notes that the COMMIT comes next.
 	 */
 	void checked() throws SQLException {
-		this.checked = true;
+		this.state = State.CHECKED;
 		if (this.holder != null) {
 			connection();
 		}
@@ -245,12 +257,15 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 
 	@Override
 	public void afterCompletion(int status) {
-		this.unknown = this.checked && status != STATUS_COMMITTED && (status == STATUS_UNKNOWN || isBroken());
-		if (!this.checked && status != STATUS_COMMITTED && this.holder instanceof ConnectionHolder jdbc
+		boolean checked = this.state == State.CHECKED;
+		if (!checked && status != STATUS_COMMITTED && this.holder instanceof ConnectionHolder jdbc
 				&& (this.connection != null || jdbc.isSynchronizedWithTransaction())) {
 			rollBack((this.connection != null) ? this.connection : jdbc.getConnection());
 		}
 		ended(status == STATUS_COMMITTED);
+		if (checked && status != STATUS_COMMITTED && (status == STATUS_UNKNOWN || isBroken())) {
+			this.state = State.UNKNOWN;
+		}
 	}
 
 	/**
@@ -285,10 +300,10 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 	 * From here on callbacks run, and a transaction lock is over.
 	 */
 	private void ended(boolean committed) {
-		if (this.ended) {
+		if (hasEnded()) {
 			return;
 		}
-		this.ended = true;
+		this.state = State.ENDED;
 		for (Claim claim : this.claims) {
 			claim.ended(committed);
 		}
@@ -296,8 +311,12 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 		if (committed && (this.manager.claims() == null || !this.execution.isReadOnly())) {
 			this.calls.stream()
 				.filter((call) -> call.mode() != LockMode.OPTIMISTIC || this.manager.claims() != null)
-				.forEach(LockCall::committed);
+				.forEach((call) -> call.reached(Progress.COMMITTED));
 		}
+	}
+
+	private boolean hasEnded() {
+		return this.state.compareTo(State.ENDED) >= 0;
 	}
 
 	/**
@@ -306,8 +325,8 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 	 */
 	void over(boolean refused) {
 		ended(false);
-		if (this.unknown && !refused) {
-			this.calls.forEach(LockCall::outcomeUnknown);
+		if (this.state == State.UNKNOWN && !refused) {
+			this.calls.forEach((call) -> call.reached(Progress.UNKNOWN));
 		}
 		if (find(INNERMOST.get(), (open) -> open == this) != null) {
 			INNERMOST.set(this.outer);
@@ -322,6 +341,21 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 		}
 	}
 
+	private enum State {
+
+		OPEN,
+
+		/** The COMMIT comes next. */
+		CHECKED,
+
+		/** Callbacks run. */
+		ENDED,
+
+		/** It has ended, and its COMMIT got no answer. */
+		UNKNOWN
+
+	}
+
 	/**
 	 * A row that a transaction has locked.
 	 */
@@ -333,9 +367,8 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 
 		private final Grant grant;
 
-		private long sentAt;
-
-		private boolean renews;
+		/** When the lease was renewed in the transaction; zero if it was not. */
+		private long renewedAt;
 
 		Claim(OpenTransaction transaction, LockCall call, Grant grant) {
 			this.transaction = transaction;
@@ -359,11 +392,10 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 		 * The claim of a lease of {@code jdbc} is its renewal.
 		 */
 		void begin(RowClaims rows) {
-			this.renews = rows.areLeases();
-			if (this.renews) {
+			if (rows.areLeases()) {
 				this.grant.beginClaim();
+				this.renewedAt = System.nanoTime();
 			}
-			this.sentAt = System.nanoTime();
 		}
 
 		/**
@@ -371,8 +403,8 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 		 * transaction stands still.
 		 */
 		boolean isLate(RowClaims rows) {
-			return this.renews && rows.rows().dialect() != SqlDialect.H2
-					&& System.nanoTime() - this.sentAt > this.grant.request().leaseTime().toNanos() / 3;
+			return this.renewedAt != 0 && rows.rows().dialect() != SqlDialect.H2
+					&& System.nanoTime() - this.renewedAt > this.grant.request().leaseTime().toNanos() / 3;
 		}
 
 		void notTaken(LockCall refused) {
@@ -390,8 +422,8 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 			if (committed) {
 				this.grant.installed();
 			}
-			if (committed && this.renews) {
-				this.grant.renewed(this.sentAt, this.grant.renewalTime());
+			if (committed && this.renewedAt != 0) {
+				this.grant.renewed(this.renewedAt, this.grant.renewalTime());
 			}
 			this.grant.endClaim();
 		}

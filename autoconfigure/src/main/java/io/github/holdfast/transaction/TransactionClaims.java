@@ -9,7 +9,7 @@ import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.core.Grant;
 import io.github.holdfast.core.LockCall;
-import io.github.holdfast.core.LockCall.ClaimFailure;
+import io.github.holdfast.core.LockCall.Progress;
 import io.github.holdfast.core.LockGuard.NotTakenException;
 import io.github.holdfast.core.LockGuard.Protection;
 import io.github.holdfast.store.jdbc.TransactionLock;
@@ -66,8 +66,7 @@ final class TransactionClaims implements TransactionExecutionListener {
 
 	@Override
 	public void afterBegin(TransactionExecution transaction, @Nullable Throwable beginFailure) {
-		LockCall current = LockCall.current();
-		if (beginFailure != null || current == null || !transaction.isNewTransaction()
+		if (beginFailure != null || LockCall.current() == null || !transaction.isNewTransaction()
 				|| !(transaction instanceof TransactionStatus status)
 				|| !TransactionSynchronizationManager.isSynchronizationActive()) {
 			return;
@@ -86,14 +85,16 @@ final class TransactionClaims implements TransactionExecutionListener {
 		}
 		catch (Throwable ex) {
 			status.setRollbackOnly();
-			ClaimFailure failure = new ClaimFailure(
-					(ex instanceof RuntimeException failed) ? failed : new IllegalStateException(ex));
-			open.failed(failure);
-			current.claimFailed(failure);
+			open.failed((ex instanceof RuntimeException failure) ? failure : new IllegalStateException(ex));
 		}
 	}
 
 	private static void claim(OpenTransaction open, LockCall call, RowClaims rows) {
+		if (call.progress() == Progress.UNKNOWN) {
+			throw new CannotAcquireLockException("Lock " + LockException.quote(call.keys().get(0))
+					+ ": the COMMIT of an earlier transaction under it got no answer, and may still take effect. Let that "
+					+ "exception leave the method");
+		}
 		boolean taken = false;
 		for (Grant grant : call.grants()) {
 			Claim outer = open.outerClaim(grant);
@@ -274,7 +275,7 @@ final class TransactionClaims implements TransactionExecutionListener {
 	private static void advance(OpenTransaction open, LockCall call, Grant version, RowClaims rows) {
 		try {
 			if (!((VersionLease) version.lease()).advance(open.connection(), rows.rows())) {
-				call.conflict();
+				call.reached(Progress.CONFLICT);
 				throw new LockLostException(call.key(version),
 						"it is optimistic, and another commit under this key came first", null);
 			}
@@ -310,12 +311,13 @@ final class TransactionClaims implements TransactionExecutionListener {
 	@Override
 	public void afterRollback(TransactionExecution transaction, @Nullable Throwable rollbackFailure) {
 		OpenTransaction open = OpenTransaction.of(transaction);
-		ClaimFailure failure = (open != null) ? open.failure() : null;
-		if (open != null) {
-			open.over(false);
+		if (open == null) {
+			return;
 		}
-		if (failure != null && !failure.isReported()) {
-			throw failure.report();
+		RuntimeException failure = open.takeFailure();
+		open.over(false);
+		if (failure != null) {
+			throw failure;
 		}
 	}
 

@@ -1,21 +1,34 @@
 package io.github.holdfast.transaction;
 
+import java.lang.reflect.Method;
 import java.sql.SQLException;
+import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockException;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
-import io.github.holdfast.core.BodyTransaction;
 import io.github.holdfast.core.Grant;
 import io.github.holdfast.core.LockCall;
 import io.github.holdfast.core.LockGuard;
+import io.github.holdfast.core.LockSettings.BodyTransaction;
 import io.github.holdfast.core.LockSettings;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionManager;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -23,13 +36,27 @@ import org.springframework.util.function.SingletonSupplier;
  */
 public final class TransactionGuard implements LockGuard {
 
+	private static final Logger logger = LoggerFactory.getLogger(TransactionGuard.class);
+
+	/** Transactions that are not Spring's, with a static method that returns their id. */
+	private static final List<Method> FOREIGN = Stream
+		.of("com.baomidou.dynamic.datasource.tx.TransactionContext", "io.seata.core.context.RootContext",
+				"org.apache.seata.core.context.RootContext")
+		.filter((name) -> ClassUtils.isPresent(name, TransactionGuard.class.getClassLoader()))
+		.map((name) -> ReflectionUtils
+			.findMethod(ClassUtils.resolveClassName(name, TransactionGuard.class.getClassLoader()), "getXID"))
+		.filter(Objects::nonNull)
+		.toList();
+
 	private final GuardedManagers managers;
 
 	private final SingletonSupplier<Optional<RowClaims>> claims;
 
-	private final ActiveTransactionRule activeTransactions;
+	private final OnActiveTransaction policy;
 
 	private final @Nullable ViewContexts views;
+
+	private final Set<String> warned = ConcurrentHashMap.newKeySet();
 
 	/**
 	 * Create a guard.
@@ -43,7 +70,7 @@ public final class TransactionGuard implements LockGuard {
 			@Nullable ViewContexts views) {
 		this.managers = managers;
 		this.claims = SingletonSupplier.of(() -> Optional.ofNullable(claims.get()));
-		this.activeTransactions = new ActiveTransactionRule(policy, managers);
+		this.policy = policy;
 		this.views = views;
 	}
 
@@ -60,7 +87,7 @@ public final class TransactionGuard implements LockGuard {
 		}
 		BodyTransaction transaction = settings.transaction();
 		if (transaction == null || settings.mode() != LockMode.EXCLUSIVE || !isOwn(transaction, claims)
-				|| this.activeTransactions.isInside(settings)) {
+				|| isInside(settings)) {
 			return Protection.INSTALLED;
 		}
 		boolean held = settings.times().minHoldTime() != null || settings.times().maxHoldTime() != null;
@@ -77,10 +104,64 @@ public final class TransactionGuard implements LockGuard {
 
 	@Override
 	public void beforeAcquire(LockCall call) {
-		this.activeTransactions.check(call);
+		checkTransactions(call);
 		if (this.views != null) {
 			this.views.check(call);
 		}
+	}
+
+	/**
+	 * Whether a call would run inside a running transaction. Its own transaction suspends
+	 * only one of its manager.
+	 */
+	private boolean isInside(LockSettings settings) {
+		BodyTransaction body = settings.transaction();
+		TransactionManager suspended = (body != null && body.suspends()) ? body.manager().get() : null;
+		return TransactionSynchronizationManager.isActualTransactionActive() && this.managers.isAnyRunning(suspended)
+				|| suspended == null && isForeignActive();
+	}
+
+	private static boolean isForeignActive() {
+		return !FOREIGN.isEmpty()
+				&& FOREIGN.stream().anyMatch((method) -> ReflectionUtils.invokeMethod(method, null) != null);
+	}
+
+	/**
+	 * Decides about locked calls inside a running transaction. It might have read old
+	 * data, and it commits after the release.
+	 */
+	private void checkTransactions(LockCall call) {
+		for (String key : call.missing()) {
+			if (OpenTransaction.isClaimed(call.settings(), key)) {
+				throw refused(call, "was closed inside its transaction, which is still open, so that the call would "
+						+ "wait for itself. Close it after the transaction has ended");
+			}
+		}
+		if (call.missing().isEmpty() || !isInside(call.settings())) {
+			return;
+		}
+		String name = TransactionSynchronizationManager.getCurrentTransactionName();
+		String transaction = (name != null) ? " (" + name + ")" : "";
+		if (call.mode() == LockMode.OPTIMISTIC) {
+			throw refused(call, "is optimistic and is called inside a running transaction" + transaction
+					+ ", which it could not repeat. Call the method without a transaction around it, or declare it "
+					+ "@Transactional(propagation = REQUIRES_NEW)");
+		}
+		if (this.policy == OnActiveTransaction.REJECT || isForeignActive()) {
+			throw refused(call, "is called inside a running transaction" + transaction
+					+ ", which may have read old data and would commit after the release. Put @DistributedLock on the method "
+					+ "that begins the transaction, or declare the locked method @Transactional(propagation = "
+					+ "REQUIRES_NEW), which needs a second connection. In a test, remove @Transactional from the test");
+		}
+		if (this.warned.add(call.name())) {
+			logger.warn("Lock '{}' is called inside a running transaction{}, which commits after the lock is released. "
+					+ "Nothing protects what it writes", call.name(), transaction);
+		}
+	}
+
+	private static IllegalStateException refused(LockCall call, String reason) {
+		return new IllegalStateException(
+				"Lock " + LockException.quote(call.missing().get(0)) + " (" + call.name() + ") " + reason + ".");
 	}
 
 	@Override
@@ -114,6 +195,11 @@ public final class TransactionGuard implements LockGuard {
 		if (this.views != null) {
 			this.views.replace(call);
 		}
+	}
+
+	@Override
+	public void beforeBody(LockCall call) {
+		OpenTransaction.throwFailure(call);
 	}
 
 	/**

@@ -12,7 +12,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.autoconfigure.LockedApplication;
-import io.github.holdfast.core.BodyTransaction;
+import io.github.holdfast.core.LockSettings.BodyTransaction;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;

@@ -3,8 +3,8 @@ package io.github.holdfast.store;
 import java.time.Duration;
 
 import io.github.holdfast.LockMode;
+import io.github.holdfast.LockRequest.Owner;
 import io.github.holdfast.LockRequest;
-import io.github.holdfast.core.LockOwner;
 
 /** Requests for locks, each with its own owner. */
 public final class Requests {
@@ -34,7 +34,7 @@ public final class Requests {
 	}
 
 	private static LockRequest request(String key, LockMode mode, boolean fair, Duration waitTime, Duration leaseTime) {
-		return new LockRequest(key, "test", mode, fair, waitTime, leaseTime, new LockOwner("test"));
+		return new LockRequest(key, "test", mode, fair, waitTime, leaseTime, new Owner("test"));
 	}
 
 }

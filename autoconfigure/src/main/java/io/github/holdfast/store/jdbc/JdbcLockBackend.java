@@ -13,9 +13,9 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 import io.github.holdfast.LockHolder;
+import io.github.holdfast.LockRequest.Owner;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.ManageableLockBackend;
-import io.github.holdfast.core.LockOwner;
 import io.github.holdfast.store.Deadline;
 import org.jspecify.annotations.Nullable;
 
@@ -104,7 +104,7 @@ public final class JdbcLockBackend implements ManageableLockBackend, AutoCloseab
 			throws InterruptedException {
 		for (int broken = 0;; broken++) {
 			// A new owner, because a TAKE whose answer was lost may be executed late
-			long owner = LockOwner.randomNumber();
+			long owner = Owner.randomNumber();
 			boolean waits = false;
 			try {
 				waits = this.waits.enterDatabase(Math.min(LONGEST_WAIT_FOR_A_PLACE, deadline.remainingNanos()));

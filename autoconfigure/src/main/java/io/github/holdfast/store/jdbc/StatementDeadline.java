@@ -39,9 +39,7 @@ final class StatementDeadline {
 
 	private long deadline;
 
-	private boolean over;
-
-	private boolean cancelled;
+	private State state = State.RUNNING;
 
 	private StatementDeadline(Statement statement, long nanos) {
 		this.statement = statement;
@@ -100,11 +98,11 @@ final class StatementDeadline {
 
 	private synchronized void look() {
 		boolean late = System.nanoTime() - this.deadline >= 0;
-		if (this.over || !late && (this.cancelled || !this.thread.isInterrupted())) {
+		boolean again = this.state == State.CANCELLED;
+		if (this.state == State.OVER || !late && (again || !this.thread.isInterrupted())) {
 			return;
 		}
-		boolean again = this.cancelled;
-		this.cancelled = true;
+		this.state = State.CANCELLED;
 		this.deadline = System.nanoTime() + CANCEL_AGAIN;
 		try {
 			this.statement.cancel();
@@ -121,10 +119,17 @@ final class StatementDeadline {
 	}
 
 	private synchronized void end() throws SQLTimeoutException {
-		this.over = true;
-		if (this.cancelled) {
+		boolean cancelled = this.state == State.CANCELLED;
+		this.state = State.OVER;
+		if (cancelled) {
 			throw new SQLTimeoutException("Cancelled: its time was over, or its thread was interrupted", CANCELLED);
 		}
+	}
+
+	private enum State {
+
+		RUNNING, CANCELLED, OVER
+
 	}
 
 	/**

@@ -6,9 +6,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
+import io.github.holdfast.LockRequest.Owner;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.core.LockGuard;
-import io.github.holdfast.core.LockOwner;
 import io.github.holdfast.store.Deadline;
 import org.jspecify.annotations.Nullable;
 
@@ -93,7 +93,7 @@ public final class TransactionLock implements LockGuard.PendingLease {
 	 * @throws SQLException if the database failed
 	 */
 	public boolean take(Connection connection, LockRows rows, long mostNanos) throws SQLException {
-		this.owner = LockOwner.randomNumber();
+		this.owner = Owner.randomNumber();
 		try {
 			long nanos = this.waitsInDatabase ? Math.min(mostNanos, Math.max(1, this.deadline.remainingNanos()))
 					: LockWaits.SHORT;

@@ -20,9 +20,9 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.util.Assert;
 
 import io.github.holdfast.LockHolder;
+import io.github.holdfast.LockRequest.Owner;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.ManageableLockBackend;
-import io.github.holdfast.core.LockOwner;
 import io.github.holdfast.store.Deadline;
 import io.github.holdfast.store.Polling;
 
@@ -81,7 +81,7 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 		Deadline tie = Deadline.after(RedisLocks.MIN_TIMEOUT);
 		while (true) {
 			LockRequest request = new LockRequest(wanted.key(), wanted.name(), wanted.mode(), false, wanted.waitTime(),
-					wanted.leaseTime(), new LockOwner(wanted.owner().description()));
+					wanted.leaseTime(), new Owner(wanted.owner().description()));
 			long sentAt = System.nanoTime();
 			List<CompletableFuture<List<Object>>> answers = all(
 					(node) -> node.acquire(request, false, RedisLocks.MIN_TIMEOUT));

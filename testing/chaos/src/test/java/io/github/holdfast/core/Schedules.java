@@ -1,5 +1,6 @@
 package io.github.holdfast.core;
 
+import io.github.holdfast.LockRequest.Owner;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,7 +43,7 @@ final class Schedules {
 	 */
 	public static void main(String[] args) {
 		// These read files and ask for the name of the host, for the first time
-		LockOwner.currentThread().id();
+		Owner.currentThread().id();
 		for (String scene : List.of(args).subList(2, args.length)) {
 			long start = System.nanoTime();
 			Seeds seeds = new Seeds();

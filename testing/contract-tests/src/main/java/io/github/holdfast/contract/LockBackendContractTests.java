@@ -27,8 +27,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockMode;
+import io.github.holdfast.LockRequest.Owner;
 import io.github.holdfast.LockRequest;
-import io.github.holdfast.core.LockOwner;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -510,7 +510,7 @@ public abstract class LockBackendContractTests {
 	}
 
 	static LockRequest request(String key, LockMode mode, Duration waitTime, Duration leaseTime) {
-		return new LockRequest(key, "contract", mode, false, waitTime, leaseTime, new LockOwner("contract test"));
+		return new LockRequest(key, "contract", mode, false, waitTime, leaseTime, new Owner("contract test"));
 	}
 
 	final HeldLock acquired(LockBackend backend, String key) throws InterruptedException {

@@ -12,6 +12,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.dao.CannotAcquireLockException;
 
 import io.github.holdfast.LockTemplate;
 
@@ -80,6 +81,25 @@ class NextThreadAttackTests {
 			wire.deliver();
 			next.call.get().join();
 			assertThat(nodes.sales()).containsExactly(1, 2);
+		}
+	}
+
+	/** Attack 15, without another thread: the body reads before that COMMIT arrives. */
+	@ParameterizedTest
+	@EnumSource
+	void bodyWritesAgainAfterACommitWhoseAnswerWasLost(Database database) {
+		try (Nodes nodes = new Nodes(database, Nodes.ALONE, Wire.WireConfiguration.class, Wire.NAMED)) {
+			Wire wire = nodes.first.context().getBean(Wire.class);
+			assertThatThrownBy(() -> briefly(nodes).run("stock", () -> {
+				assertThatThrownBy(() -> nodes.first.transaction().executeWithoutResult((status) -> {
+					nodes.first.sell();
+					wire.delayNext("COMMIT"::equals);
+				})).isNotNull();
+				int before = nodes.first.count();
+				wire.deliver();
+				nodes.first.transaction().executeWithoutResult((status) -> nodes.first.insertAfter(before));
+			})).isInstanceOf(CannotAcquireLockException.class).hasMessageContaining("got no answer");
+			assertThat(nodes.sales()).containsExactly(1);
 		}
 	}
 

@@ -1,4 +1,4 @@
-package io.github.holdfast.core;
+package io.github.holdfast;
 
 import java.security.Provider;
 import java.security.SecureRandom;
@@ -6,6 +6,7 @@ import java.security.SecureRandomSpi;
 import java.security.Security;
 import java.util.SplittableRandom;
 
+import io.github.holdfast.LockRequest.Owner;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.core.OverridingClassLoader;
@@ -40,13 +41,12 @@ class LockOwnerTests {
 
 	/** The class as it is initialized in each of the JVMs. */
 	private static Class<?> restored() throws ClassNotFoundException {
-		return Class.forName(LockOwner.class.getName(), true,
-				new OverridingClassLoader(LockOwner.class.getClassLoader()) {
-					@Override
-					protected boolean isEligibleForOverriding(String className) {
-						return className.equals(LockOwner.class.getName());
-					}
-				});
+		return Class.forName(Owner.class.getName(), true, new OverridingClassLoader(Owner.class.getClassLoader()) {
+			@Override
+			protected boolean isEligibleForOverriding(String className) {
+				return className.equals(Owner.class.getName());
+			}
+		});
 	}
 
 	private static final class Image extends Provider {
