@@ -13,8 +13,8 @@ import io.github.holdfast.LockConfigurationException;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.core.LockSettings;
 import io.github.holdfast.interceptor.DistributedLockAdvisor;
-import io.github.holdfast.interceptor.LockOperationSource.LockOperation;
 import io.github.holdfast.interceptor.LockOperationSource;
+import io.github.holdfast.interceptor.LockOperationSource.LockOperation;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 import io.github.holdfast.DistributedLock;
-import io.github.holdfast.interceptor.LockOperationSource.LockOperation;
 import io.github.holdfast.interceptor.LockOperationSource;
+import io.github.holdfast.interceptor.LockOperationSource.LockOperation;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.asm.ClassReader;

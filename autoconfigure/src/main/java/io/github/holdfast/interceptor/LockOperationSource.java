@@ -18,8 +18,8 @@ import io.github.holdfast.DistributedLock.OnBusy;
 import io.github.holdfast.LockConfigurationException;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.core.LockManager;
-import io.github.holdfast.core.LockSettings.BodyTransaction;
 import io.github.holdfast.core.LockSettings;
+import io.github.holdfast.core.LockSettings.BodyTransaction;
 import io.github.holdfast.core.LockSettings.Times;
 import org.jspecify.annotations.Nullable;
 

@@ -3,8 +3,8 @@ package io.github.holdfast.store;
 import java.time.Duration;
 
 import io.github.holdfast.LockMode;
-import io.github.holdfast.LockRequest.Owner;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockRequest.Owner;
 
 /** Requests for locks, each with its own owner. */
 public final class Requests {

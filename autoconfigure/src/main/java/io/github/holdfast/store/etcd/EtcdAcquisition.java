@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockBackend.Lease;
 import io.github.holdfast.LockRequest;
-import io.github.holdfast.store.Deadline;
+import io.github.holdfast.store.Polling.Deadline;
 
 /**
  * The entry of one request in the queue of its lock.

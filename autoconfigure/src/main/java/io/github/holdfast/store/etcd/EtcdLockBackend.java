@@ -22,7 +22,7 @@ import org.springframework.util.function.SingletonSupplier;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.ManageableLockBackend;
-import io.github.holdfast.store.Deadline;
+import io.github.holdfast.store.Polling.Deadline;
 
 /**
  * Locks in etcd 3.4 or later, through a {@link Client} that is never closed here. Each

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockRequest;
-import io.github.holdfast.store.Deadline;
+import io.github.holdfast.store.Polling.Deadline;
 
 /**
  * A lock in etcd: an entry that is the first in its queue.

@@ -24,8 +24,8 @@ import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.PutOption;
 
 import io.github.holdfast.LockMode;
-import io.github.holdfast.store.Deadline;
 import io.github.holdfast.store.LockKeys;
+import io.github.holdfast.store.Polling.Deadline;
 
 /**
  * The requests about the queue of one lock. Its entries are named as

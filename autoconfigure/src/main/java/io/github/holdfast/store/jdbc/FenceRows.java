@@ -10,7 +10,7 @@ import javax.sql.DataSource;
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.core.Grant;
-import io.github.holdfast.store.Deadline;
+import io.github.holdfast.store.Polling.Deadline;
 
 /**
  * The rows of the grants of other stores: each names the latest grant that a transaction

@@ -13,10 +13,10 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 import io.github.holdfast.LockHolder;
-import io.github.holdfast.LockRequest.Owner;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockRequest.Owner;
 import io.github.holdfast.ManageableLockBackend;
-import io.github.holdfast.store.Deadline;
+import io.github.holdfast.store.Polling.Deadline;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.scheduling.concurrent.CustomizableThreadFactory;

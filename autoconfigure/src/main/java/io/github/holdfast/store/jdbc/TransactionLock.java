@@ -6,10 +6,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
-import io.github.holdfast.LockRequest.Owner;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockRequest.Owner;
 import io.github.holdfast.core.LockGuard;
-import io.github.holdfast.store.Deadline;
+import io.github.holdfast.store.Polling.Deadline;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -16,7 +16,7 @@ import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.ManageableLockBackend;
-import io.github.holdfast.store.Deadline;
+import io.github.holdfast.store.Polling.Deadline;
 
 /**
  * Locks between the threads of this JVM: for development, tests and applications that run

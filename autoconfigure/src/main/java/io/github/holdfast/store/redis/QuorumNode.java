@@ -12,7 +12,7 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
 import org.jspecify.annotations.Nullable;
 
-import io.github.holdfast.store.Deadline;
+import io.github.holdfast.store.Polling.Deadline;
 
 /**
  * One connection to one node of a quorum. It is opened at the first use, and Lettuce

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
-import io.github.holdfast.store.Deadline;
+import io.github.holdfast.store.Polling.Deadline;
 
 /**
  * The attempts of one call to acquire one lock.

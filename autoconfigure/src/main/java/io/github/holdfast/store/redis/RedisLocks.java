@@ -17,7 +17,7 @@ import org.springframework.util.Assert;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
-import io.github.holdfast.store.Deadline;
+import io.github.holdfast.store.Polling.Deadline;
 
 /**
  * Sends requests for locks to one Redis.

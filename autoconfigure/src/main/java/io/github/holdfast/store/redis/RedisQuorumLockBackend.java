@@ -20,11 +20,11 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.util.Assert;
 
 import io.github.holdfast.LockHolder;
-import io.github.holdfast.LockRequest.Owner;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockRequest.Owner;
 import io.github.holdfast.ManageableLockBackend;
-import io.github.holdfast.store.Deadline;
 import io.github.holdfast.store.Polling;
+import io.github.holdfast.store.Polling.Deadline;
 
 /**
  * Locks in several independent Redis masters. A majority must grant each lock, so a

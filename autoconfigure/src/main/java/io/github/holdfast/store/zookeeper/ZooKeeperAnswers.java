@@ -14,7 +14,7 @@ import org.apache.zookeeper.KeeperException;
 import org.springframework.core.NestedExceptionUtils;
 
 import io.github.holdfast.LockBackendException;
-import io.github.holdfast.store.Deadline;
+import io.github.holdfast.store.Polling.Deadline;
 
 /**
  * Sends requests in Curator's background, so that no wait for an answer is endless.

@@ -18,7 +18,7 @@ import org.springframework.util.function.SingletonSupplier;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.ManageableLockBackend;
-import io.github.holdfast.store.Deadline;
+import io.github.holdfast.store.Polling.Deadline;
 
 /**
  * Locks in ZooKeeper 3.6 or later, through a {@link CuratorFramework} that is never

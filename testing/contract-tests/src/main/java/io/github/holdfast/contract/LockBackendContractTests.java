@@ -27,8 +27,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockMode;
-import io.github.holdfast.LockRequest.Owner;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockRequest.Owner;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

@@ -2,6 +2,7 @@ package io.github.holdfast.cost;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -28,6 +29,7 @@ public final class WalkedApplication {
 			.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
 			.withPropertyValues("holdfast.backend=redis", "holdfast.jdbc.initialize-schema=always",
 					"spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + args[0])
+			.withClassLoader(new FilteredClassLoader("jakarta.persistence"))
 			.withBean(Stock.class);
 		application.run((context) -> {
 			Stock stock = context.getBean(Stock.class);

@@ -31,7 +31,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.store.Deadline;
+import io.github.holdfast.store.Polling.Deadline;
 import io.github.holdfast.store.Requests;
 import io.github.holdfast.testsupport.TestDatabase;
 
