@@ -444,7 +444,7 @@ public final class Grant {
 	 *
 	 * @param holder the call that holds the lock, or {@code null} when it has left
 	 * @param queue its place in the queue of this JVM, or {@code null} if it needs none
-	 * @param number how many turns came before
+	 * @param number its number, from 0
 	 */
 	private record Turn(@Nullable LockCall holder, LocalQueue.@Nullable Turn queue, int number) {
 	}

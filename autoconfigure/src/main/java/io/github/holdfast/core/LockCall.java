@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -72,13 +73,13 @@ public final class LockCall implements LockContext, AutoCloseable {
 
 	private final Set<Grant> lost = new CopyOnWriteArraySet<>();
 
+	private final Set<Result> results = Collections.synchronizedSet(EnumSet.noneOf(Result.class));
+
 	private volatile long heldSince;
 
 	private volatile @Nullable String awaited;
 
 	private boolean cancelled;
-
-	private volatile Progress progress = Progress.NONE;
 
 	LockCall(LockManager manager, LockSettings settings, Protection protection, Collection<String> keys, long start) {
 		this.manager = manager;
@@ -364,19 +365,20 @@ public final class LockCall implements LockContext, AutoCloseable {
 	}
 
 	/**
-	 * Notes what has become of the transactions under this call. The furthest counts.
-	 * @param progress what is known
+	 * Notes what a transaction under this call ended with.
+	 * @param result the result
 	 */
-	public synchronized void reached(Progress progress) {
-		this.progress = (progress.compareTo(this.progress) > 0) ? progress : this.progress;
+	public void note(Result result) {
+		this.results.add(result);
 	}
 
 	/**
-	 * What has become of the transactions under this call.
-	 * @return the furthest that was reached
+	 * Whether a transaction under this call ended with a result.
+	 * @param result the result
+	 * @return {@code true} if one did
 	 */
-	public Progress progress() {
-		return this.progress;
+	public boolean has(Result result) {
+		return this.results.contains(result);
 	}
 
 	/**
@@ -384,7 +386,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 	 * @return {@code true} if one was
 	 */
 	public boolean isCommitted() {
-		return this.progress.compareTo(Progress.COMMITTED) >= 0;
+		return has(Result.COMMITTED) || has(Result.UNKNOWN);
 	}
 
 	/**
@@ -392,7 +394,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 	 * @param cause the exception that the caller gets
 	 */
 	public void refused(RuntimeException cause) {
-		reached(Progress.REFUSED);
+		note(Result.REFUSED);
 		if (this.heldSince == 0) {
 			this.listeners.notAcquired(waitTime(), cause);
 		}
@@ -411,7 +413,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 	 * @param grant the grant
 	 */
 	public void lossReported(Grant grant) {
-		reached(Progress.LOST);
+		note(Result.LOST);
 		lost(grant);
 	}
 
@@ -429,7 +431,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 		if (this.state.get() == State.CLOSED || !this.closing.compareAndSet(false, true)) {
 			return;
 		}
-		if (this.protection == Protection.TRANSACTION && this.heldSince == 0 && this.progress != Progress.REFUSED
+		if (this.protection == Protection.TRANSACTION && this.heldSince == 0 && !has(Result.REFUSED)
 				&& !missing().isEmpty()) {
 			refused(new IllegalStateException("The transaction of lock '" + name() + "' has not begun"));
 		}
@@ -446,14 +448,13 @@ public final class LockCall implements LockContext, AutoCloseable {
 
 	private void giveBack() {
 		Duration holdTime = holdTime();
-		Progress progress = this.progress;
-		boolean mayHandOver = Thread.currentThread() == this.thread && progress != Progress.UNKNOWN
-				&& this.lost.isEmpty() && progress != Progress.REFUSED && this.protection != Protection.TRANSACTION;
+		boolean mayHandOver = Thread.currentThread() == this.thread && !has(Result.UNKNOWN) && this.lost.isEmpty()
+				&& !has(Result.REFUSED) && this.protection != Protection.TRANSACTION;
 		this.state.set(State.CLOSED);
 		current();
-		boolean guarded = progress == Progress.COMMITTED && (this.protection.compareTo(Protection.CLAIMED) <= 0
+		boolean guarded = has(Result.COMMITTED) && (this.protection.compareTo(Protection.CLAIMED) <= 0
 				|| this.protection == Protection.LEASE && isTransaction());
-		Outcome worst = (progress == Progress.CONFLICT) ? Outcome.CONFLICT : Outcome.RELEASED;
+		Outcome worst = has(Result.CONFLICT) ? Outcome.CONFLICT : Outcome.RELEASED;
 		String lost = null;
 		for (int i = this.grants.size() - 1; i >= 0; i--) {
 			Outcome outcome = giveBack(this.grants.get(i), mayHandOver, guarded);
@@ -465,7 +466,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 			logger.debug("Lock '{}' {} was held for {} ms: {}", name(), this.keys, holdTime.toMillis(), worst);
 			this.listeners.released(worst, holdTime);
 		}
-		if (lost != null && !guarded && progress != Progress.LOST && progress != Progress.REFUSED) {
+		if (lost != null && !guarded && !has(Result.LOST) && !has(Result.REFUSED)) {
 			throw new LockLostAfterWorkException(lost);
 		}
 	}
@@ -477,7 +478,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 
 	private Outcome giveBack(Grant grant, boolean mayHandOver, boolean guarded) {
 		try {
-			if (this.progress == Progress.UNKNOWN && grant.lease().expires()) {
+			if (has(Result.UNKNOWN) && grant.lease().expires()) {
 				logger.warn("Lock {} is kept until its lease time is over, because it is unknown whether a commit "
 						+ "under it took place", LockException.quote(grant.request().key()));
 				grant.keepUntilRunOut();
@@ -513,7 +514,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 
 	private Duration restOfMinHoldTime() {
 		Duration least = this.settings.times().minHoldTime();
-		if (least == null || this.progress == Progress.REFUSED) {
+		if (least == null || has(Result.REFUSED)) {
 			return Duration.ZERO;
 		}
 		Duration rest = least.minus(holdTime());
@@ -555,16 +556,11 @@ public final class LockCall implements LockContext, AutoCloseable {
 	}
 
 	/**
-	 * What is known about the transactions under a call.
+	 * What a transaction under a call ended with.
 	 */
-	public enum Progress {
+	public enum Result {
 
-		/** None has ended. */
-		NONE,
-
-		/**
-		 * The one that was to take the locks did not get them, so the body has not run.
-		 */
+		/** It was to take the locks and did not get them, so the body has not run. */
 		REFUSED,
 
 		/** Another commit has replaced the version of an optimistic call. */
@@ -573,12 +569,12 @@ public final class LockCall implements LockContext, AutoCloseable {
 		/** The lock was lost, and the caller has got an exception that says so. */
 		LOST,
 
-		/** One was committed while its row was locked. */
+		/** It was committed while its row was locked. */
 		COMMITTED,
 
 		/**
-		 * One may have been committed: its COMMIT got no answer. The locks are neither
-		 * handed over nor released: they expire.
+		 * Its COMMIT got no answer. The locks are not handed over, and leases that expire
+		 * are not released.
 		 */
 		UNKNOWN
 

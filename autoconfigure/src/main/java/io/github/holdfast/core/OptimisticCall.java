@@ -8,7 +8,7 @@ import io.github.holdfast.LockCallback;
 import io.github.holdfast.LockException;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockNotAcquiredException.Reason;
-import io.github.holdfast.core.LockCall.Progress;
+import io.github.holdfast.core.LockCall.Result;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,7 +41,7 @@ final class OptimisticCall {
 			Throwable conflict = null;
 			try (call) {
 				T result = body.call();
-				if (call.progress() != Progress.CONFLICT) {
+				if (!call.has(Result.CONFLICT) || call.isCommitted()) {
 					checkCommitted(call);
 					return result;
 				}
@@ -63,7 +63,7 @@ final class OptimisticCall {
 	 */
 	private boolean isConflict(LockCall call, Throwable ex) {
 		return !call.missing().isEmpty() && !call.isCommitted()
-				&& (call.progress() == Progress.CONFLICT || this.manager.guard().isConflict(ex));
+				&& (call.has(Result.CONFLICT) || this.manager.guard().isConflict(ex));
 	}
 
 	private static void checkCommitted(LockCall call) {

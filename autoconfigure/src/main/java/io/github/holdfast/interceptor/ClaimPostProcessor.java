@@ -1,7 +1,5 @@
 package io.github.holdfast.interceptor;
 
-import io.github.holdfast.core.LockSettings.BodyTransaction;
-import io.github.holdfast.interceptor.LockOperationSource.LockOperation;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Collection;
@@ -9,6 +7,8 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.Stream;
 
+import io.github.holdfast.core.LockSettings.BodyTransaction;
+import io.github.holdfast.interceptor.LockOperationSource.LockOperation;
 import org.aopalliance.aop.Advice;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

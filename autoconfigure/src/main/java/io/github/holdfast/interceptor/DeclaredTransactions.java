@@ -1,8 +1,8 @@
 package io.github.holdfast.interceptor;
 
-import io.github.holdfast.core.LockSettings.BodyTransaction;
 import java.lang.reflect.Method;
 
+import io.github.holdfast.core.LockSettings.BodyTransaction;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.BeansException;

@@ -12,7 +12,7 @@ import javax.sql.DataSource;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.core.Grant;
 import io.github.holdfast.core.LockCall;
-import io.github.holdfast.core.LockCall.Progress;
+import io.github.holdfast.core.LockCall.Result;
 import io.github.holdfast.core.LockSettings;
 import io.github.holdfast.store.jdbc.SqlDialect;
 import io.github.holdfast.store.jdbc.TransactionLock;
@@ -225,9 +225,10 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 	 * Throws what the claim of the transaction that began right under a call ended with.
 	 */
 	static void throwFailure(LockCall call) {
-		OpenTransaction open = innermost();
-		if (open != null && open.failure != null && open.calls.indexOf(call) == open.calls.size() - 1) {
-			throw Objects.requireNonNull(open.takeFailure());
+		OpenTransaction failed = find(innermost(),
+				(open) -> open.failure != null && open.calls.indexOf(call) == open.calls.size() - 1);
+		if (failed != null) {
+			throw Objects.requireNonNull(failed.takeFailure());
 		}
 	}
 
@@ -311,7 +312,7 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 		if (committed && (this.manager.claims() == null || !this.execution.isReadOnly())) {
 			this.calls.stream()
 				.filter((call) -> call.mode() != LockMode.OPTIMISTIC || this.manager.claims() != null)
-				.forEach((call) -> call.reached(Progress.COMMITTED));
+				.forEach((call) -> call.note(Result.COMMITTED));
 		}
 	}
 
@@ -326,7 +327,7 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 	void over(boolean refused) {
 		ended(false);
 		if (this.state == State.UNKNOWN && !refused) {
-			this.calls.forEach((call) -> call.reached(Progress.UNKNOWN));
+			this.calls.forEach((call) -> call.note(Result.UNKNOWN));
 		}
 		if (find(INNERMOST.get(), (open) -> open == this) != null) {
 			INNERMOST.set(this.outer);

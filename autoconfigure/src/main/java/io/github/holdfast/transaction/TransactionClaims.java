@@ -9,7 +9,7 @@ import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.core.Grant;
 import io.github.holdfast.core.LockCall;
-import io.github.holdfast.core.LockCall.Progress;
+import io.github.holdfast.core.LockCall.Result;
 import io.github.holdfast.core.LockGuard.NotTakenException;
 import io.github.holdfast.core.LockGuard.Protection;
 import io.github.holdfast.store.jdbc.TransactionLock;
@@ -90,8 +90,8 @@ final class TransactionClaims implements TransactionExecutionListener {
 	}
 
 	private static void claim(OpenTransaction open, LockCall call, RowClaims rows) {
-		if (call.progress() == Progress.UNKNOWN) {
-			throw new CannotAcquireLockException("Lock " + LockException.quote(call.keys().get(0))
+		if (call.has(Result.UNKNOWN)) {
+			throw new IllegalStateException("Lock " + LockException.quote(call.keys().get(0))
 					+ ": the COMMIT of an earlier transaction under it got no answer, and may still take effect. Let that "
 					+ "exception leave the method");
 		}
@@ -110,7 +110,8 @@ final class TransactionClaims implements TransactionExecutionListener {
 			}
 		}
 		if (taken) {
-			call.taken(rows.rows().dialect().freesRowsEarly());
+			// The database is faster than the queue at waking the next one
+			call.taken(rows.rows().dialect().cancelsWaits());
 		}
 	}
 
@@ -275,7 +276,7 @@ final class TransactionClaims implements TransactionExecutionListener {
 	private static void advance(OpenTransaction open, LockCall call, Grant version, RowClaims rows) {
 		try {
 			if (!((VersionLease) version.lease()).advance(open.connection(), rows.rows())) {
-				call.reached(Progress.CONFLICT);
+				call.note(Result.CONFLICT);
 				throw new LockLostException(call.key(version),
 						"it is optimistic, and another commit under this key came first", null);
 			}

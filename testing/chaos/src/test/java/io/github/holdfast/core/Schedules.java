@@ -1,11 +1,11 @@
 package io.github.holdfast.core;
 
-import io.github.holdfast.LockRequest.Owner;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
+import io.github.holdfast.LockRequest.Owner;
 import org.pastalab.fray.core.TestRunner;
 import org.pastalab.fray.core.command.Configuration;
 import org.pastalab.fray.core.command.ExecutionInfo;
