@@ -2,12 +2,12 @@ package io.github.holdfast.store.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.stream.Stream;
 
 import io.lettuce.core.AbstractRedisAsyncCommands;
 import io.lettuce.core.AbstractRedisClient;
@@ -56,8 +56,8 @@ final class LettuceDriver implements RedisDriver {
 	static CompletableFuture<List<Object>> send(AbstractRedisClient client,
 			RedisClusterAsyncCommands<byte[], byte[]> commands, LockScript script, LockKey key, Duration timeout,
 			String... args) {
-		byte[][] keys = key.names().stream().map(LettuceDriver::bytes).toArray(byte[][]::new);
-		byte[][] values = Stream.of(args).map(LettuceDriver::bytes).toArray(byte[][]::new);
+		byte[][] keys = bytes(key.names());
+		byte[][] values = bytes(List.of(args));
 		CompletionStage<List<Object>> sent = commands.evalsha(script.digest(), ScriptOutputType.MULTI, keys, values);
 		CompletableFuture<List<Object>> answer = sent.exceptionallyCompose((ex) -> {
 			boolean unknown = ex instanceof RedisNoScriptException || ex.getCause() instanceof RedisNoScriptException;
@@ -72,8 +72,10 @@ final class LettuceDriver implements RedisDriver {
 		return answer;
 	}
 
-	private static byte[] bytes(String text) {
-		return text.getBytes(StandardCharsets.UTF_8);
+	private static byte[][] bytes(List<String> texts) {
+		byte[][] bytes = new byte[texts.size()][];
+		Arrays.setAll(bytes, (index) -> texts.get(index).getBytes(StandardCharsets.UTF_8));
+		return bytes;
 	}
 
 	/**

@@ -25,22 +25,16 @@ record LockKey(List<String> names) {
 	static LockKey of(String key) {
 		String lock = (key.length() < MAX_LENGTH && isOneSlot(key)) ? key
 				: "holdfast:{" + Digest.SHA_256.hex(key.getBytes(StandardCharsets.UTF_8)) + "}";
-		return new LockKey(List.of(lock, prefixed("holdfast_epoch", lock), prefixed("holdfast_queue", lock),
-				prefixed("holdfast_tickets", lock), prefixed("holdfast_sharers", lock),
-				prefixed("redisson_lock__channel", lock)));
+		// The rule of RedissonObject.prefixName
+		String suffix = lock.contains("{") ? ":" + lock : ":{" + lock + "}";
+		return new LockKey(List.of(lock, "holdfast_epoch" + suffix, "holdfast_queue" + suffix,
+				"holdfast_tickets" + suffix, "holdfast_sharers" + suffix, "redisson_lock__channel" + suffix));
 	}
 
 	private static boolean isOneSlot(String key) {
 		int open = key.indexOf('{');
 		int close = key.indexOf('}', Math.max(open, 0));
 		return (open < 0) ? close < 0 : close > open + 1;
-	}
-
-	/**
-	 * The rule of {@code RedissonObject.prefixName}.
-	 */
-	private static String prefixed(String prefix, String lock) {
-		return prefix + (lock.contains("{") ? ":" + lock : ":{" + lock + "}");
 	}
 
 	String channel() {

@@ -18,6 +18,11 @@ import io.github.holdfast.store.Digest;
  * <p>
  * Clients repeat a script if the connection was lost before the answer, so each script
  * gives the same answer when it runs twice.
+ *
+ * <p>
+ * A single number is returned without an array, because Redis 6 writes each array to the
+ * connection separately. Parts that several scripts share are text, because Redis would
+ * create a function at each call.
  */
 enum LockScript {
 
@@ -28,17 +33,18 @@ enum LockScript {
 	 * milliseconds until a wait may end by itself, whether the lock is shared, and the
 	 * last epoch and its owner.
 	 */
-	ACQUIRE(Lua.TIME + Lua.SHARING + Lua.TELL + """
+	ACQUIRE(Lua.TIME + """
 			local owner, mode, ticket = ARGV[1], ARGV[5], tonumber(ARGV[6])
 			local held = redis.call('exists', KEYS[1]) == 1 and redis.call('hmget', KEYS[1], owner, 'mode', 'epoch')
 			if held and held[1] then
 				redis.call('pexpire', KEYS[1], ARGV[2])
-				return {tonumber(held[3])}
+				return tonumber(held[3])
 			end
 			local shared = held and held[2] == 'shared'
-			local mine = shared and shares(owner)
+			""" + Lua.SHARES + """
 			local last = redis.call('get', KEYS[2]) or '0'
-			if not mine and string.match(last, ' (.+)$') == owner then return {0, -1, 0, last} end
+			local number, last_owner = string.match(last, '^(%d+) ?(.*)$')
+			if not mine and last_owner == owner then return {0, -1, 0, last} end
 			local first
 			if ticket or mode == 'shared' then
 				for _, gone in ipairs(redis.call('zrangebyscore', KEYS[4], '-inf', now)) do
@@ -64,20 +70,22 @@ enum LockScript {
 				redis.call('zrem', KEYS[3], owner)
 				redis.call('zrem', KEYS[4], owner)
 			end
-			local epoch = math.max(string.match(last, '^%d+') + 1, now)
+			local epoch = math.max(number + 1, now)
 			local text = string.format('%.0f', epoch)
 			redis.call('set', KEYS[2], text .. ' ' .. owner, 'px', ARGV[3])
 			if mode == 'shared' then
 				if not held then redis.call('del', KEYS[5]) end
 				redis.call('zadd', KEYS[5], now + ARGV[2] * 1000, owner)
 				redis.call('hset', KEYS[1], 'mode', mode, 'epoch', text, 'holder', 'several, last ' .. ARGV[4])
-				expire()
-				if first == owner then tell() end
+			""" + Lua.EXPIRE + """
+				if first == owner then
+			""" + Lua.TELL + """
+				end
 			else
 				redis.call('hset', KEYS[1], owner, '1', 'mode', mode, 'epoch', text, 'holder', ARGV[4])
 				redis.call('pexpire', KEYS[1], ARGV[2])
 			end
-			return {epoch}
+			return epoch
 			"""),
 
 	/**
@@ -85,47 +93,46 @@ enum LockScript {
 	 * epoch of an exclusive lock. Returns 1, or 0 if the lock is not the owner's. The
 	 * lease comes first: a full Redis refuses the other commands until one has written.
 	 */
-	RENEW(Lua.TIME + Lua.SHARING + """
-			local held = redis.call('hmget', KEYS[1], ARGV[1], 'mode')
+	RENEW("""
+			local owner = ARGV[1]
+			local held = redis.call('hmget', KEYS[1], owner, 'mode')
 			if held[1] then
 				redis.call('pexpire', KEYS[1], ARGV[2])
 				redis.call('hset', KEYS[1], 'epoch', ARGV[4])
-				redis.call('set', KEYS[2], ARGV[4] .. ' ' .. ARGV[1], 'px', ARGV[3])
-			elseif held[2] == 'shared' and shares(ARGV[1]) then
-				redis.call('zadd', KEYS[5], now + ARGV[2] * 1000, ARGV[1])
-				redis.call('pexpire', KEYS[2], ARGV[3])
-				expire()
-			else return {0} end
-			return {1}
-			"""),
+				redis.call('set', KEYS[2], ARGV[4] .. ' ' .. owner, 'px', ARGV[3])
+				return 1
+			end
+			local shared = held[2] == 'shared'
+			""" + Lua.TIME + Lua.SHARES + """
+			if not mine then return 0 end
+			redis.call('zadd', KEYS[5], now + ARGV[2] * 1000, owner)
+			redis.call('pexpire', KEYS[2], ARGV[3])
+			""" + Lua.EXPIRE + "return 1"),
 
 	/**
 	 * Releases the lock. Argument: owner. Returns 1, or 0 if the lock was not the
 	 * owner's. A lock that is free counts as released if its last owner was this one.
 	 */
-	RELEASE(Lua.RELEASE + "return {release(ARGV[1])}"),
+	RELEASE(Lua.RELEASE),
 
 	/**
 	 * Ends an acquisition without a lease: removes the owner from the queue and from the
 	 * lock. Argument: owner.
 	 */
-	LEAVE(Lua.RELEASE + """
+	LEAVE("""
 			redis.call('zrem', KEYS[4], ARGV[1])
-			if redis.call('zrem', KEYS[3], ARGV[1]) == 1 then tell() end
-			return {release(ARGV[1])}
-			"""),
+			if redis.call('zrem', KEYS[3], ARGV[1]) == 1 then
+			""" + Lua.TELL + "end\n" + Lua.RELEASE),
 
 	/**
 	 * Takes the lock away from any holder. Argument: retention of the epoch in
 	 * milliseconds. Returns whether there was a holder.
 	 */
-	FORCE(Lua.TELL + """
+	FORCE("""
 			local held = redis.call('del', KEYS[1])
 			redis.call('del', KEYS[5])
 			redis.call('set', KEYS[2], string.match(redis.call('get', KEYS[2]) or '0', '^%d+'), 'px', ARGV[1])
-			tell()
-			return {held}
-			"""),
+			""" + Lua.TELL + "return held"),
 
 	/**
 	 * Returns the holder, the epoch, the milliseconds until the lease ends, and the time
@@ -143,7 +150,7 @@ enum LockScript {
 	/**
 	 * Returns the time in microseconds. The key only leads to a server.
 	 */
-	PING(Lua.TIME + "return {now}");
+	PING(Lua.TIME + "return now");
 
 	private final String lua;
 
@@ -172,53 +179,52 @@ enum LockScript {
 
 		static final String TIME = "local time = redis.call('time')\nlocal now = time[1] * 1000000 + time[2]\n";
 
+		static final String SHARES = """
+				local mine = shared and redis.call('zremrangebyscore', KEYS[5], '-inf', now)
+					and redis.call('zscore', KEYS[5], owner)
+				""";
+
 		/** A shared lock ends with the last lease. */
-		static final String SHARING = """
-				local function shares(owner)
-					redis.call('zremrangebyscore', KEYS[5], '-inf', now)
-					return redis.call('zscore', KEYS[5], owner)
-				end
-				local function expire()
-					local last = redis.call('zrevrange', KEYS[5], 0, 0, 'withscores')[2]
-					local rest = math.ceil(((last or 0) - now) / 1000)
-					if rest <= 0 then
-						redis.call('del', KEYS[1], KEYS[5])
-						return true
-					end
+		static final String EXPIRE = """
+				local final = redis.call('zrevrange', KEYS[5], 0, 0, 'withscores')[2]
+				local rest = math.ceil(((final or 0) - now) / 1000)
+				if rest > 0 then
 					redis.call('pexpire', KEYS[1], rest)
 					redis.call('pexpire', KEYS[5], rest)
+				else
+					redis.call('del', KEYS[1], KEYS[5])
 				end
 				""";
 
-		/** Wakes all waiters that are not fair, and the first fair one. */
+		/**
+		 * Wakes all waiters that are not fair, and the first fair one. Usually there is
+		 * no queue, and {@code EXISTS} finds that out in less time.
+		 */
 		static final String TELL = """
-				local function tell()
-					redis.call('publish', KEYS[6], '0')
-					local first = redis.call('zrange', KEYS[3], 0, 0)[1]
-					if first then redis.call('publish', KEYS[6] .. ':' .. first, '0') end
-				end
+				redis.call('publish', KEYS[6], '0')
+				local first = redis.call('exists', KEYS[3]) == 1 and redis.call('zrange', KEYS[3], 0, 0)[1]
+				if first then redis.call('publish', KEYS[6] .. ':' .. first, '0') end
 				""";
 
 		/** An exclusive lock comes first and needs no time. */
-		static final String RELEASE = TELL + """
-				local function release(owner)
-					local held = redis.call('hmget', KEYS[1], owner, 'mode')
-					if held[1] then
-						redis.call('del', KEYS[1])
-						tell()
-						return 1
+		static final String RELEASE = """
+				local owner = ARGV[1]
+				local held = redis.call('hmget', KEYS[1], owner, 'mode')
+				if held[1] then
+					redis.call('del', KEYS[1])
+				else
+					local shared = held[2] == 'shared'
+				""" + TIME + SHARES + """
+					if not mine then
+						local last = redis.call('get', KEYS[2])
+						local again = last and string.match(last, ' (.+)$') == owner
+						return again and redis.call('exists', KEYS[1]) == 0 and 1 or 0
 					end
-				""" + TIME + SHARING + """
-					if held[2] == 'shared' and shares(owner) then
-						redis.call('zrem', KEYS[5], owner)
-						if expire() then tell() end
-						return 1
-					end
-					local last = redis.call('get', KEYS[2])
-					local mine = last and string.match(last, ' (.+)$') == owner
-					return mine and redis.call('exists', KEYS[1]) == 0 and 1 or 0
+					redis.call('zrem', KEYS[5], owner)
+				""" + EXPIRE + """
+					if rest > 0 then return 1 end
 				end
-				""";
+				""" + TELL + "return 1";
 
 	}
 

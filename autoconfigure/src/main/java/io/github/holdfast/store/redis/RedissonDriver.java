@@ -1,6 +1,7 @@
 package io.github.holdfast.store.redis;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -36,8 +37,10 @@ final class RedissonDriver implements RedisDriver {
 	public CompletableFuture<List<Object>> run(LockScript script, LockKey key, Duration timeout, String... args) {
 		List<Object> names = List.copyOf(key.names());
 		return this.scripts
-			.<List<Object>>evalAsync(key.names().get(0), RScript.Mode.READ_WRITE, script.lua(), RScript.ReturnType.LIST,
-					names, (Object[]) args)
+			.evalAsync(key.names().get(0), RScript.Mode.READ_WRITE, script.lua(), RScript.ReturnType.LIST, names,
+					(Object[]) args)
+			.<List<Object>>thenApply(
+					(answer) -> (answer instanceof List<?> list) ? new ArrayList<>(list) : List.of(answer))
 			.toCompletableFuture();
 	}
 
