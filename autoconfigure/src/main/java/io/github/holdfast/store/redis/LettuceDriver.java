@@ -21,6 +21,7 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.github.holdfast.LockConfigurationException;
+import io.github.holdfast.store.redis.LockScript.LockKey;
 
 /**
  * Lettuce, on the connection that all threads share.

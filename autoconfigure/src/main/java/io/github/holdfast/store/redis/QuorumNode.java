@@ -13,6 +13,7 @@ import io.lettuce.core.codec.ByteArrayCodec;
 import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.store.Polling.Deadline;
+import io.github.holdfast.store.redis.LockScript.LockKey;
 
 /**
  * One connection to one node of a quorum. It is opened at the first use, and Lettuce

@@ -4,11 +4,14 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -16,6 +19,7 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.store.Polling.Deadline;
+import io.github.holdfast.store.redis.LockScript.LockKey;
 
 /**
  * The attempts of one call to acquire one lock.
@@ -37,10 +41,8 @@ final class RedisAcquisition implements AutoCloseable {
 	 */
 	private boolean inTurn;
 
-	/** Whether Redis may hold the lock, or a place in the queue, for this acquisition. */
-	private boolean remains;
-
-	private CompletableFuture<List<Object>> answer = CompletableFuture.completedFuture(List.of());
+	/** The last answer, if Redis may hold the lock or a place in the queue after it. */
+	private @Nullable CompletableFuture<List<Object>> answer;
 
 	private long longestPause = LONGEST_PAUSE;
 
@@ -59,10 +61,10 @@ final class RedisAcquisition implements AutoCloseable {
 		boolean last = deadline.hasPassed();
 		Duration timeout = Collections.max(List.of(deadline.remaining(), RedisLocks.MIN_TIMEOUT));
 		long sentAt = System.nanoTime();
-		this.remains = true;
-		this.answer = this.locks.acquire(this.request, this.inTurn, timeout);
+		CompletableFuture<List<Object>> answer = this.locks.acquire(this.request, this.inTurn, timeout);
+		this.answer = answer;
 		try {
-			return lease(this.answer.get(timeout.toNanos(), TimeUnit.NANOSECONDS), sentAt, last);
+			return lease(answer.get(timeout.toNanos(), TimeUnit.NANOSECONDS), sentAt, last);
 		}
 		catch (ExecutionException | TimeoutException | RuntimeException ex) {
 			if (!last && RedisLocks.isTemporary(ex)) {
@@ -74,7 +76,7 @@ final class RedisAcquisition implements AutoCloseable {
 
 	private @Nullable RedisLease lease(List<Object> granted, long sentAt, boolean last) {
 		long epoch = RedisLocks.number(granted, 0);
-		this.remains = epoch == 0 && this.inTurn;
+		this.answer = (epoch == 0 && this.inTurn) ? this.answer : null;
 		if (epoch > 0) {
 			return new RedisLease(epoch, sentAt,
 					(leaseTime) -> yes(this.locks.renew(this.request, leaseTime, epoch), "renewed"),
@@ -112,13 +114,50 @@ final class RedisAcquisition implements AutoCloseable {
 	 */
 	@Override
 	public void close() {
-		if (this.remains) {
+		if (this.answer != null) {
 			RedisLocks.awaitQuietly(this.answer.handle((answer, ex) -> answer)
 				.thenCompose((ended) -> this.locks.leave(this.request, Deadline.after(this.request.leaseTime()))));
 		}
 		if (this.listening != null) {
 			this.listening.run();
 		}
+	}
+
+	/**
+	 * A lock in one Redis, exclusive or shared, or in a quorum.
+	 *
+	 * @param epoch the number of the grant
+	 * @param sentAt the time from before the attempt that won
+	 * @param renewing asks Redis for another lease time
+	 * @param releasing asks Redis to free the lock
+	 * @param sent the last release
+	 */
+	record RedisLease(long epoch, long sentAt, Function<Duration, CompletableFuture<Boolean>> renewing,
+			Supplier<CompletableFuture<Boolean>> releasing,
+			AtomicReference<@Nullable CompletableFuture<Boolean>> sent) implements LockBackend.Lease {
+
+		@Override
+		public CompletionStage<Boolean> renew(Duration leaseTime) {
+			return this.renewing.apply(leaseTime);
+		}
+
+		/**
+		 * Redis recognizes the last owner of a free lock, so a release that is repeated
+		 * because its answer was lost succeeds. After an answer, nothing more is sent.
+		 */
+		@Override
+		public CompletionStage<Boolean> release() {
+			synchronized (this.sent) {
+				CompletableFuture<Boolean> before = this.sent.get();
+				if (before != null && !before.isCompletedExceptionally()) {
+					return before.thenApply((answer) -> false);
+				}
+				CompletableFuture<Boolean> answer = this.releasing.get();
+				this.sent.set(answer);
+				return answer;
+			}
+		}
+
 	}
 
 }

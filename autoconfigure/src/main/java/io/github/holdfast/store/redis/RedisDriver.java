@@ -10,6 +10,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.util.ClassUtils;
 
 import io.github.holdfast.LockConfigurationException;
+import io.github.holdfast.store.redis.LockScript.LockKey;
 
 /**
  * A client of Redis.

@@ -18,6 +18,7 @@ import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.store.Polling.Deadline;
+import io.github.holdfast.store.redis.LockScript.LockKey;
 
 /**
  * Sends requests for locks to one Redis.

@@ -25,6 +25,7 @@ import io.github.holdfast.LockRequest.Owner;
 import io.github.holdfast.ManageableLockBackend;
 import io.github.holdfast.store.Polling;
 import io.github.holdfast.store.Polling.Deadline;
+import io.github.holdfast.store.redis.RedisAcquisition.RedisLease;
 
 /**
  * Locks in several independent Redis masters. A majority must grant each lock, so a

@@ -14,6 +14,8 @@ import org.redisson.client.codec.StringCodec;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import io.github.holdfast.store.redis.LockScript.LockKey;
+
 /**
  * Redisson, through its public API. Redisson maps the names, repeats what has no answer,
  * and fails it after its own timeouts.

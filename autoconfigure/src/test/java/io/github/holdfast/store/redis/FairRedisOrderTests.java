@@ -20,6 +20,7 @@ import org.redisson.client.codec.StringCodec;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.store.Requests;
+import io.github.holdfast.store.redis.LockScript.LockKey;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.RedissonClients;
 

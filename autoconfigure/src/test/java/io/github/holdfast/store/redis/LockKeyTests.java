@@ -9,6 +9,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.data.redis.connection.ClusterSlotHashUtil;
 
+import io.github.holdfast.store.redis.LockScript.LockKey;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 class LockKeyTests {

@@ -16,6 +16,7 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackend.Capability;
 import io.github.holdfast.LockConfigurationException;
 import io.github.holdfast.store.Requests;
+import io.github.holdfast.store.redis.LockScript.LockKey;
 import io.github.holdfast.testsupport.RedisConnections;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.RedissonClients;

@@ -21,6 +21,7 @@ import org.redisson.api.RedissonClient;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.store.Requests;
+import io.github.holdfast.store.redis.LockScript.LockKey;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.RedissonClients;
 

@@ -54,13 +54,13 @@ public final class WalkedApplication {
 		System.out.println("end");
 	}
 
-	static class Stock {
+	public static class Stock {
 
 		private final JdbcTemplate jdbc;
 
 		private final TransactionTemplate transaction;
 
-		Stock(JdbcTemplate jdbc, PlatformTransactionManager manager) {
+		public Stock(JdbcTemplate jdbc, PlatformTransactionManager manager) {
 			this.jdbc = jdbc;
 			this.transaction = new TransactionTemplate(manager);
 			jdbc.execute("CREATE TABLE stock (sku integer PRIMARY KEY, quantity integer NOT NULL)");

@@ -24,6 +24,7 @@ import io.github.holdfast.LockContext;
 import io.github.holdfast.LockLostAfterWorkException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.store.Requests;
+import io.github.holdfast.store.redis.LockScript.LockKey;
 import io.github.holdfast.testsupport.GuardedNode;
 import io.github.holdfast.testsupport.RedisCluster;
 import io.github.holdfast.testsupport.RedisSentinels;

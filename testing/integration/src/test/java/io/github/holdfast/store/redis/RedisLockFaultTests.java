@@ -19,6 +19,7 @@ import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.ManageableLockBackend;
 import io.github.holdfast.store.Requests;
+import io.github.holdfast.store.redis.LockScript.LockKey;
 import io.github.holdfast.testsupport.FaultProxy.Fault;
 import io.github.holdfast.testsupport.LockFaultContractTests;
 import io.github.holdfast.testsupport.RedisServer;

@@ -3,6 +3,7 @@ package io.github.holdfast.store.redis;
 import java.util.Set;
 
 import io.github.holdfast.ManageableLockBackend;
+import io.github.holdfast.store.redis.LockScript.LockKey;
 import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.TestStore;

@@ -27,6 +27,7 @@ import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.store.Requests;
+import io.github.holdfast.store.redis.LockScript.LockKey;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.RedisStore;
 import io.github.holdfast.testsupport.TestDatabase;
