@@ -9,8 +9,6 @@ import java.util.stream.IntStream;
 import io.micrometer.core.instrument.observation.DefaultMeterObservationHandler;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
-import org.aopalliance.intercept.MethodInterceptor;
-import org.aopalliance.intercept.MethodInvocation;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Measurement;
@@ -23,10 +21,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.transaction.annotation.Transactional;
 import org.springframework.util.Assert;
 
 import io.github.holdfast.DistributedLock;
@@ -72,18 +68,10 @@ public class CallOverheadBenchmarks {
 	public enum CallPath {
 
 		PLAIN(Stock::new),
-		/** A proxy with an interceptor that does nothing. */
-		PROXY(CallPath::proxy),
 		/** The annotation as it is in an application, on the backend {@code local}. */
-		LOCK(() -> bean(LockedStock.class, true)),
+		LOCK(CallPath::locked),
 		/** The same with meters. */
-		LOCK_METERS(() -> bean(LockedStock.class, true, Meters.class)),
-		/** The same with meters that the application has switched off. */
-		LOCK_METERS_OFF(() -> bean(LockedStock.class, true, NoMeters.class)),
-		/** Only a transaction, in an application without Holdfast. */
-		TRANSACTION(() -> bean(TransactionalStock.class, false)),
-		/** The lock, the transaction and the guard at level {@code lease}. */
-		LOCK_GUARD_TRANSACTION(() -> bean(LockedTransactionalStock.class, true));
+		LOCK_METERS(() -> locked(Meters.class));
 
 		private final Supplier<Stock> stock;
 
@@ -91,18 +79,11 @@ public class CallOverheadBenchmarks {
 			this.stock = stock;
 		}
 
-		private static Stock proxy() {
-			ProxyFactory factory = new ProxyFactory(new Stock());
-			factory.setProxyTargetClass(true);
-			factory.addAdvice((MethodInterceptor) MethodInvocation::proceed);
-			return (Stock) factory.getProxy();
-		}
-
-		private static Stock bean(Class<? extends Stock> type, boolean locks, Class<?>... others) {
-			List<Class<?>> beans = new ArrayList<>(List.of(type, StorelessTransactionManager.class));
+		private static Stock locked(Class<?>... others) {
+			List<Class<?>> beans = new ArrayList<>(List.of(LockedStock.class, StorelessTransactionManager.class));
 			beans.addAll(List.of(others));
 			return BenchmarkApplication
-				.start(locks, beans, List.of("holdfast.backend=local", "holdfast.commit-guard=lease"))
+				.start(true, beans, List.of("holdfast.backend=local", "holdfast.commit-guard=lease"))
 				.getBean(Stock.class);
 		}
 
@@ -132,27 +113,6 @@ public class CallOverheadBenchmarks {
 
 	}
 
-	static class TransactionalStock extends Stock {
-
-		@Override
-		@Transactional
-		public long deduct(String sku, int quantity) {
-			return super.deduct(sku, quantity);
-		}
-
-	}
-
-	static class LockedTransactionalStock extends Stock {
-
-		@Override
-		@DistributedLock(key = "'inventory:' + #sku")
-		@Transactional
-		public long deduct(String sku, int quantity) {
-			return super.deduct(sku, quantity);
-		}
-
-	}
-
 	/** As Spring Boot's Actuator sets it up. */
 	@Configuration(proxyBeanMethods = false)
 	static class Meters {
@@ -162,19 +122,6 @@ public class CallOverheadBenchmarks {
 			ObservationRegistry registry = ObservationRegistry.create();
 			registry.observationConfig()
 				.observationHandler(new DefaultMeterObservationHandler(new SimpleMeterRegistry()));
-			return registry;
-		}
-
-	}
-
-	/** As by {@code management.observations.enable.holdfast=false}. */
-	@Configuration(proxyBeanMethods = false)
-	static class NoMeters {
-
-		@Bean
-		ObservationRegistry observationRegistry() {
-			ObservationRegistry registry = new Meters().observationRegistry();
-			registry.observationConfig().observationPredicate((name, context) -> !name.startsWith("holdfast"));
 			return registry;
 		}
 

@@ -61,8 +61,6 @@ import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
-import io.github.holdfast.LockTemplate;
-
 /** The clients of the contenders. The beans are made for those that want them. */
 @Configuration(proxyBeanMethods = false)
 @Lazy
@@ -80,11 +78,6 @@ class Clients {
 	@Bean(initMethod = "start", destroyMethod = "close")
 	CuratorFramework curator(@Value("${benchmark.zookeeper}") String servers) {
 		return CuratorFrameworkFactory.newClient(servers, new ExponentialBackoffRetry(100, 5));
-	}
-
-	static LockClient holdfastTemplate(ApplicationContext application) {
-		LockTemplate template = application.getBean(LockTemplate.class);
-		return (key, body) -> template.run(key, body::run);
 	}
 
 	static LockClient redisson(ApplicationContext application) {
@@ -306,9 +299,9 @@ class Clients {
 	}
 
 	/** A lock for each key, which is kept for ever and reaches no other JVM. */
-	static LockClient reentrantLocks(boolean fair) {
+	static LockClient fairReentrantLocks(ApplicationContext application) {
 		Map<String, ReentrantLock> locks = new ConcurrentHashMap<>();
-		return LockClient.of((key) -> locks.computeIfAbsent(key, (k) -> new ReentrantLock(fair)));
+		return LockClient.of((key) -> locks.computeIfAbsent(key, (k) -> new ReentrantLock(true)));
 	}
 
 	private static void atTheEnd(ConfigurableApplicationContext application, Runnable end) {

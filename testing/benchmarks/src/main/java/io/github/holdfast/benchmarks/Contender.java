@@ -14,25 +14,12 @@ public enum Contender {
 
 	HOLDFAST_REDIS("Holdfast `redis`", Reach.ALL_JVMS, Store.REDIS, "holdfast.backend=redis",
 			"holdfast.commit-guard=lease"),
-	HOLDFAST_REDIS_NO_HANDOVER("Holdfast `redis`, no handover", Reach.ALL_JVMS, Store.REDIS, "holdfast.backend=redis",
-			"holdfast.commit-guard=lease", "holdfast.handover-limit=0s"),
-	HOLDFAST_REDIS_TEMPLATE("Holdfast `redis`, `LockTemplate`", Reach.ALL_JVMS, Store.REDIS, Clients::holdfastTemplate,
-			"holdfast.backend=redis", "holdfast.commit-guard=lease"),
 	HOLDFAST_REDIS_FENCE("Holdfast `redis`, `fence`", Reach.TRANSACTIONS, Store.REDIS, "holdfast.backend=redis",
 			"holdfast.commit-guard=fence", "holdfast.jdbc.initialize-schema=always"),
 	HOLDFAST_REDISSON("Holdfast `redisson`", Reach.ALL_JVMS, Store.REDIS, "holdfast.backend=redisson",
 			"holdfast.commit-guard=lease"),
-	HOLDFAST_REDISSON_FENCE("Holdfast `redisson`, `fence`", Reach.TRANSACTIONS, Store.REDIS,
-			"holdfast.backend=redisson", "holdfast.commit-guard=fence", "holdfast.jdbc.initialize-schema=always"),
 	HOLDFAST_JDBC("Holdfast `jdbc`", Reach.ALL_JVMS, Store.MARIADB, "holdfast.backend=jdbc",
 			"holdfast.jdbc.initialize-schema=always"),
-	HOLDFAST_JDBC_LEASE("Holdfast `jdbc`, leases", Reach.ALL_JVMS, Store.MARIADB, "holdfast.backend=jdbc",
-			"holdfast.jdbc.mode=lease", "holdfast.jdbc.initialize-schema=always"),
-	HOLDFAST_ZOOKEEPER("Holdfast `zookeeper`", Reach.ALL_JVMS, Store.ZOOKEEPER, "holdfast.backend=zookeeper",
-			"holdfast.commit-guard=lease"),
-	HOLDFAST_LOCAL("Holdfast `local`, in one JVM", Reach.ONE_JVM, null,
-			(application) -> application.getBean(HoldfastCalls.class), "holdfast.backend=local",
-			"holdfast.commit-guard=lease"),
 	REDISSON("Redisson 4.7.0, `RLock`", Reach.ALL_JVMS, Store.REDIS, Clients::redisson),
 	LOCK4J_REDISSON("Lock4j 2.2.7 on Redisson", Reach.ALL_JVMS, Store.REDIS, Clients::lock4jOnRedisson),
 	LOCK4J_REDIS_TEMPLATE("Lock4j 2.2.7 on `RedisTemplate`", Reach.ALL_JVMS, Store.REDIS,
@@ -52,9 +39,7 @@ public enum Contender {
 	LOCK_STATEMENTS("what Holdfast `jdbc` sends, by hand", Reach.TRANSACTIONS, null, Clients::lockStatements),
 	SELECT_FOR_UPDATE("`SELECT … FOR UPDATE`, no lock", Reach.TRANSACTIONS, null, Clients::noLock),
 	NO_LOCK("no lock", Reach.NOBODY, null, Clients::noLock),
-	FAIR_REENTRANT_LOCK("fair `ReentrantLock`, in one JVM", Reach.ONE_JVM, null, (app) -> Clients.reentrantLocks(true)),
-	UNFAIR_REENTRANT_LOCK("unfair `ReentrantLock`, in one JVM", Reach.ONE_JVM, null,
-			(app) -> Clients.reentrantLocks(false));
+	FAIR_REENTRANT_LOCK("fair `ReentrantLock`, in one JVM", Reach.ONE_JVM, null, Clients::fairReentrantLocks);
 
 	private final String title;
 

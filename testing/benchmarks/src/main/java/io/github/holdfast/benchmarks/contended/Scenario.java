@@ -16,7 +16,6 @@ enum Scenario {
 	TRANSACTION_TWO_JVMS("one key, a transaction on MariaDB, 2 JVMs × 8 threads", 2),
 	TRANSACTION_POSTGRESQL_TWO_JVMS("one key, a transaction on PostgreSQL, 2 JVMs × 8 threads", 2),
 	TRANSACTION_WITHOUT_AUTO_COMMIT("one key, a transaction on MariaDB, 16 threads, `auto-commit=false`", 1),
-	TRANSACTION_WITH_PREPARED_STATEMENTS("one key, a transaction on MariaDB, 16 threads, `useServerPrepStmts=true`", 1),
 	TRANSACTION_OVER_NETWORK("one key, a transaction on a distant MariaDB, 16 threads", 1),
 	DISTINCT_KEYS("a key and a row for each of 16 threads, a transaction on MariaDB", 1),
 	DISTINCT_KEYS_MYSQL_DRIVER("a key and a row for each of 16 threads, a transaction on MariaDB by MySQL's driver", 1),
@@ -73,10 +72,6 @@ enum Scenario {
 		return this != TRANSACTION_WITHOUT_AUTO_COMMIT;
 	}
 
-	boolean hasPreparedStatements() {
-		return this == TRANSACTION_WITH_PREPARED_STATEMENTS;
-	}
-
 	/** Those whose locks reach far enough. */
 	List<Contender> contenders() {
 		return Arrays.stream(Contender.values()).filter((contender) -> suits(contender.reach())).toList();
@@ -101,7 +96,7 @@ enum Scenario {
 					Contender.SPRING_INTEGRATION_JDBC);
 		}
 		return (this.jvms > 1) ? List.of(Contender.REDISSON, Contender.SELECT_FOR_UPDATE)
-				: List.of(Contender.REDISSON, Contender.FAIR_REENTRANT_LOCK, Contender.UNFAIR_REENTRANT_LOCK);
+				: List.of(Contender.REDISSON, Contender.FAIR_REENTRANT_LOCK);
 	}
 
 }

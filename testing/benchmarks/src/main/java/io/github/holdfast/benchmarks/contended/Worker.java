@@ -70,8 +70,6 @@ final class Worker {
 		Contender contender = Contender.valueOf(args[1]);
 		List<String> properties = new ArrayList<>(List.of(args).subList(5, args.length));
 		properties.add("spring.datasource.hikari.auto-commit=" + scenario.hasAutoCommit());
-		properties.add("spring.datasource.hikari.data-source-properties.useServerPrepStmts="
-				+ scenario.hasPreparedStatements());
 		if (!scenario.jdbcUrl().equals(Store.JDBC_URL)) {
 			properties.removeIf((property) -> property.startsWith(Store.JDBC_URL));
 			properties.add(Store.JDBC_URL + "=${" + scenario.jdbcUrl() + "}");
