@@ -23,6 +23,7 @@ import io.github.holdfast.store.Requests;
 import io.github.holdfast.store.redis.LockScript.LockKey;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.RedissonClients;
+import io.github.holdfast.testsupport.Threads;
 
 import static io.github.holdfast.store.Requests.LONG;
 import static io.github.holdfast.store.Requests.NO_WAIT;
@@ -151,7 +152,7 @@ class FairRedisOrderTests {
 			this.served.add(name);
 			return RedisNode.release(lease);
 		};
-		FutureTask<Boolean> waiter = RedisNode.start(call);
+		FutureTask<Boolean> waiter = Threads.start(call);
 		awaitWaiting(before + 1);
 		return waiter;
 	}

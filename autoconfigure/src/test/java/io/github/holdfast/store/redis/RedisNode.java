@@ -1,6 +1,6 @@
 package io.github.holdfast.store.redis;
 
-import java.util.concurrent.Callable;
+import java.io.Closeable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.FutureTask;
@@ -16,11 +16,12 @@ import io.github.holdfast.LockRequest;
 import io.github.holdfast.store.Requests;
 import io.github.holdfast.testsupport.RedisConnections;
 import io.github.holdfast.testsupport.RedissonClients;
+import io.github.holdfast.testsupport.Threads;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** An application with its own client of Redis. */
-record RedisNode(RedisDriver driver, RedisLockBackend backend, Runnable disconnect) implements AutoCloseable {
+record RedisNode(RedisDriver driver, RedisLockBackend backend, Runnable disconnect) implements Closeable {
 
 	static RedisNode lettuce(LettuceConnectionFactory connections) {
 		return new RedisNode(new LettuceDriver(connections), new RedisLockBackend(() -> connections),
@@ -39,15 +40,7 @@ record RedisNode(RedisDriver driver, RedisLockBackend backend, Runnable disconne
 	}
 
 	FutureTask<LockBackend.@Nullable Lease> waiter(LockRequest request) {
-		return start(() -> this.backend.acquire(request));
-	}
-
-	static <T extends @Nullable Object> FutureTask<T> start(Callable<T> call) {
-		FutureTask<T> task = new FutureTask<>(call);
-		Thread thread = new Thread(task, "redis-test");
-		thread.setDaemon(true);
-		thread.start();
-		return task;
+		return Threads.start(() -> this.backend.acquire(request));
 	}
 
 	static boolean release(LockBackend.Lease lease) throws Exception {

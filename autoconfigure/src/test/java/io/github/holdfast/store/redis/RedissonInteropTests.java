@@ -24,6 +24,7 @@ import io.github.holdfast.store.Requests;
 import io.github.holdfast.store.redis.LockScript.LockKey;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.RedissonClients;
+import io.github.holdfast.testsupport.Threads;
 
 import static io.github.holdfast.store.Requests.LONG;
 import static io.github.holdfast.store.Requests.NO_WAIT;
@@ -63,13 +64,13 @@ class RedissonInteropTests {
 		String counter = "counter:" + this.key;
 		List<FutureTask<Boolean>> threads = new ArrayList<>();
 		for (int i = 0; i < 2; i++) {
-			threads.add(RedisNode.start(times(() -> {
+			threads.add(Threads.start(times(() -> {
 				this.lock.lock();
 				increment(counter);
 				this.lock.unlock();
 				return true;
 			})));
-			threads.add(RedisNode.start(times(() -> {
+			threads.add(Threads.start(times(() -> {
 				LockBackend.Lease lease = this.node.acquired(Requests.request(this.key, LONG));
 				increment(counter);
 				return RedisNode.release(lease);
@@ -103,7 +104,7 @@ class RedissonInteropTests {
 		LockBackend.Lease lease = this.node.acquired(Requests.request(this.key, NO_WAIT));
 		assertThat(this.lock.isLocked()).isTrue();
 		assertThat(this.lock.tryLock()).isFalse();
-		FutureTask<Boolean> waiter = RedisNode.start(() -> this.lock.tryLock(LONG.toSeconds(), TimeUnit.SECONDS));
+		FutureTask<Boolean> waiter = Threads.start(() -> this.lock.tryLock(LONG.toSeconds(), TimeUnit.SECONDS));
 		awaitSubscribers(1);
 		assertThat(waiter.isDone()).isFalse();
 		long start = System.nanoTime();

@@ -23,7 +23,7 @@ public abstract class LeasePartitionContractTests extends PartitionContractTests
 		TestLease lease = TestLease.acquire(store().near(), request(PATIENCE, Duration.ofSeconds(1)));
 		assertThat(lease).isNotNull();
 		proxy().inject(fault);
-		FutureTask<Boolean> renewal = start(() -> lease.renew(Duration.ofSeconds(1)));
+		FutureTask<Boolean> renewal = Threads.start(() -> lease.renew(Duration.ofSeconds(1)));
 		TestLease successor = acquired(store().far());
 		assertThat(lease.isValid()).isFalse();
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(renewal::get)

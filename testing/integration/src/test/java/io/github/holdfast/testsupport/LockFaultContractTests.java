@@ -149,7 +149,8 @@ public abstract class LockFaultContractTests extends StoreContract {
 
 	/** Lets the first node wait for the lock. */
 	protected final FutureTask<@Nullable TestLease> waiter() {
-		FutureTask<@Nullable TestLease> waiter = start(() -> TestLease.acquire(store().near(), request(PATIENCE)));
+		FutureTask<@Nullable TestLease> waiter = Threads
+			.start(() -> TestLease.acquire(store().near(), request(PATIENCE)));
 		await().atMost(PATIENCE).until(() -> store().isWaitedFor(this.key));
 		return waiter;
 	}

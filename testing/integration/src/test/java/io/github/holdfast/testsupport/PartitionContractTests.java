@@ -77,8 +77,8 @@ public abstract class PartitionContractTests extends StoreContract {
 	@EnumSource(names = { "HOLD_REPLIES", "BLACKHOLE", "HOLD_REQUESTS" })
 	final void waiterThatIsCutOffFailsAndLeavesNothing(Fault fault) throws Exception {
 		TestLease lease = acquired(store().far());
-		FutureTask<@Nullable TestLease> waiter = start(
-				() -> TestLease.acquire(store().near(), request(Duration.ofSeconds(10))));
+		FutureTask<@Nullable TestLease> waiter = Threads
+			.start(() -> TestLease.acquire(store().near(), request(Duration.ofSeconds(10))));
 		await().until(() -> store().isWaitedFor(this.key));
 		proxy().inject(fault);
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(waiter::get)

@@ -81,8 +81,7 @@ public final class PgBouncer implements AutoCloseable {
 	}
 
 	public DatabaseAccess access(DatabaseAccess database) {
-		DatabaseAccess through = database.onPort(this.port);
-		return new DatabaseAccess(through.url() + "?prepareThreshold=0", through.user(), through.password());
+		return database.onPort(this.port).with("?prepareThreshold=0");
 	}
 
 	@Override

@@ -1,12 +1,10 @@
 package io.github.holdfast.testsupport;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.UUID;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.FutureTask;
 
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
@@ -28,9 +26,9 @@ abstract class StoreContract {
 
 	protected String key = "";
 
-	private TestStore store;
+	private TestStore<?> store;
 
-	protected abstract TestStore open() throws Exception;
+	protected abstract TestStore<?> open() throws Exception;
 
 	@BeforeEach
 	final void openStore() throws Exception {
@@ -39,20 +37,15 @@ abstract class StoreContract {
 	}
 
 	@AfterEach
-	final void closeStore() {
+	final void closeStore() throws IOException {
 		if (this.store != null) {
 			this.store.proxy().inject(Fault.NONE);
-			close(this.store);
+			this.store.close();
 		}
 		SparedThreads.assertSpared();
 	}
 
-	/** Closes the store after a test. Default: at once. */
-	protected void close(TestStore store) {
-		store.close();
-	}
-
-	protected final TestStore store() {
+	protected final TestStore<?> store() {
 		return this.store;
 	}
 
@@ -88,15 +81,6 @@ abstract class StoreContract {
 
 	protected static CompletableFuture<Boolean> release(TestLease lease) {
 		return lease.release();
-	}
-
-	/** Starts something on a thread of its own. */
-	protected static <T extends @Nullable Object> FutureTask<T> start(Callable<T> call) {
-		FutureTask<T> task = new FutureTask<>(call);
-		Thread thread = new Thread(task, "contract-test");
-		thread.setDaemon(true);
-		thread.start();
-		return task;
 	}
 
 }

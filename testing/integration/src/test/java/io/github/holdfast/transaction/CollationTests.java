@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -26,10 +25,7 @@ class CollationTests {
 			"latin1, latin1_swedish_ci, transaction", "utf8mb4, utf8mb4_bin, transaction" })
 	void commitsAreCheckedAndOthersWait(String characters, String collation, String mode) {
 		DatabaseAccess database = TestDatabase.MARIADB.newDatabase();
-		try (HikariDataSource dataSource = database.dataSource(1)) {
-			new JdbcTemplate(dataSource)
-				.execute("ALTER DATABASE CHARACTER SET " + characters + " COLLATE " + collation);
-		}
+		database.execute("ALTER DATABASE CHARACTER SET " + characters + " COLLATE " + collation);
 		LockedApplication.jdbc(database)
 			.withBean(LockedShop.class)
 			.withPropertyValues("holdfast.jdbc.mode=" + mode, "holdfast.wait-time=30s")

@@ -139,8 +139,8 @@ class OptimisticLockTests {
 	@Test
 	void conflictWithASnapshotIsOneToo() {
 		DatabaseAccess access = TestDatabase.MARIADB.newDatabase();
-		run(LockedApplication.jdbc(new DatabaseAccess(access.url() + "?sessionVariables=innodb_snapshot_isolation=ON",
-				access.user(), access.password())), (context, documents) -> {
+		run(LockedApplication.jdbc(access.with("?sessionVariables=innodb_snapshot_isolation=ON")),
+				(context, documents) -> {
 					LockTemplate optimistic = context.getBean(LockTemplate.class).withMode(LockMode.OPTIMISTIC);
 					Runnable meanwhile = once(
 							() -> elsewhere(() -> documents.mergeInNewTransaction("second", NOTHING)));

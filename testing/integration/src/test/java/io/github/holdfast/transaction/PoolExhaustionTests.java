@@ -1,13 +1,8 @@
 package io.github.holdfast.transaction;
 
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
 
@@ -26,6 +21,7 @@ import io.github.holdfast.LockCallback;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.TestBackend;
+import io.github.holdfast.testsupport.Threads;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -112,25 +108,7 @@ class PoolExhaustionTests {
 	}
 
 	private static List<Throwable> onAllThreads(IntConsumer work) throws Exception {
-		ExecutorService executor = Executors.newFixedThreadPool(THREADS);
-		try {
-			List<Future<@Nullable Throwable>> calls = new ArrayList<>();
-			for (int i = 0; i < THREADS; i++) {
-				int number = i;
-				calls.add(executor.submit(() -> failureOf(work, number)));
-			}
-			List<Throwable> failures = new ArrayList<>();
-			for (Future<@Nullable Throwable> call : calls) {
-				Throwable failure = call.get(Duration.ofMinutes(3).toSeconds(), TimeUnit.SECONDS);
-				if (failure != null) {
-					failures.add(failure);
-				}
-			}
-			return failures;
-		}
-		finally {
-			executor.shutdownNow();
-		}
+		return Threads.together(THREADS, (i) -> failureOf(work, i)).stream().filter(Objects::nonNull).toList();
 	}
 
 	private static @Nullable Throwable failureOf(IntConsumer work, int number) {

@@ -362,9 +362,7 @@ class TransactionLockFaultTests {
 			String timeout = (database == TestDatabase.MARIADB) ? "?socketTimeout=5000&connectTimeout=5000"
 					: "?socketTimeout=5&connectTimeout=5";
 			try (FaultProxy proxy = new FaultProxy(this.access.port())) {
-				DatabaseAccess proxied = this.access.onPort(proxy.port());
-				onAnotherNode(new DatabaseAccess(proxied.url() + timeout, proxied.user(), proxied.password()),
-						(other) -> scenario.accept(proxy, other));
+				onAnotherNode(this.access.onPort(proxy.port()).with(timeout), (other) -> scenario.accept(proxy, other));
 			}
 		}
 

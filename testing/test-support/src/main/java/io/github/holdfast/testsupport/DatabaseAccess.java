@@ -1,8 +1,11 @@
 package io.github.holdfast.testsupport;
 
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -59,6 +62,24 @@ public record DatabaseAccess(String url, String user, String password) {
 	public DatabaseAccess onPort(int port) {
 		return new DatabaseAccess(this.url.replace("//localhost:" + port(), "//localhost:" + port), this.user,
 				this.password);
+	}
+
+	/** The same with parameters at the end of the URL. */
+	public DatabaseAccess with(String parameters) {
+		return new DatabaseAccess(this.url + parameters, this.user, this.password);
+	}
+
+	/** Executes statements, each of which is committed. */
+	public void execute(String... statements) {
+		try (Connection connection = DriverManager.getConnection(this.url, this.user, this.password);
+				Statement statement = connection.createStatement()) {
+			for (String sql : statements) {
+				statement.execute(sql);
+			}
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException("The database refuses " + List.of(statements), ex);
+		}
 	}
 
 	/** The same with a wait of a second for a row of H2, which knows no other limit. */

@@ -46,14 +46,11 @@ public final class EtcdServer implements AutoCloseable {
 
 	private final List<String> settings;
 
-	private final String scheme;
-
 	private final Ports ports;
 
 	EtcdServer(Ports ports, List<String> settings) {
 		this.ports = ports;
 		this.settings = settings;
-		this.scheme = settings.contains("--cert-file") ? "https" : "http";
 	}
 
 	/** The one server of this JVM for tests that do no harm to it. */
@@ -100,11 +97,7 @@ public final class EtcdServer implements AutoCloseable {
 	}
 
 	public String endpoint(int port) {
-		return this.scheme + "://127.0.0.1:" + port;
-	}
-
-	public long pid() {
-		return this.process.pid();
+		return "http://127.0.0.1:" + port;
 	}
 
 	public boolean isLeader() {
@@ -160,9 +153,7 @@ public final class EtcdServer implements AutoCloseable {
 		if (!this.process.isAlive()) {
 			throw new IllegalStateException("etcd did not start: " + this.process.log());
 		}
-		if (this.scheme.equals("http")) {
-			FirstAnswer.await(endpoint());
-		}
+		FirstAnswer.await(endpoint());
 	}
 
 	private String get(String path) {
@@ -180,11 +171,6 @@ public final class EtcdServer implements AutoCloseable {
 		catch (InterruptedException ex) {
 			throw new IllegalStateException(ex);
 		}
-	}
-
-	@Override
-	public String toString() {
-		return "etcd on port " + port();
 	}
 
 	record Ports(int client, int peer, int metrics) {

@@ -3,10 +3,6 @@ package io.github.holdfast.testsupport;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.sql.Connection;
-import java.sql.DriverManager;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -74,16 +70,8 @@ final class MariaDbServer {
 
 	/** The server starts without: root could only log in through a socket. */
 	private void checkPrivileges() {
-		try (Connection connection = DriverManager.getConnection(url(""), "root", "");
-				Statement statement = connection.createStatement()) {
-			statement.execute("delete from mysql.global_priv where user = ''");
-			statement.execute("delete from mysql.db");
-			statement.execute("flush privileges");
-			statement.execute("alter user root@localhost identified by ''");
-		}
-		catch (SQLException ex) {
-			throw new IllegalStateException("MariaDB checks no privileges", ex);
-		}
+		access("").execute("delete from mysql.global_priv where user = ''", "delete from mysql.db", "flush privileges",
+				"alter user root@localhost identified by ''");
 	}
 
 	static MariaDbServer get() {
@@ -91,18 +79,13 @@ final class MariaDbServer {
 	}
 
 	DatabaseAccess create(String name) {
-		try (Connection connection = DriverManager.getConnection(url(""), "root", "");
-				Statement statement = connection.createStatement()) {
-			statement.execute("create database " + name);
-			return new DatabaseAccess(url(name), "root", "");
-		}
-		catch (SQLException ex) {
-			throw new IllegalStateException("MariaDB created no database", ex);
-		}
+		access("").execute("create database " + name);
+		return access(name);
 	}
 
-	private String url(String database) {
-		return "jdbc:mariadb://localhost:" + this.server.getConfiguration().getPort() + "/" + database;
+	private DatabaseAccess access(String database) {
+		return new DatabaseAccess(
+				"jdbc:mariadb://localhost:" + this.server.getConfiguration().getPort() + "/" + database, "root", "");
 	}
 
 	private void stop() throws ExecutionException, InterruptedException {

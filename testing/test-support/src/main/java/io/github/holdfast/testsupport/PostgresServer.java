@@ -3,9 +3,6 @@ package io.github.holdfast.testsupport;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.Connection;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
@@ -14,8 +11,6 @@ import org.springframework.util.FileSystemUtils;
 
 /** The one PostgreSQL server of this JVM. Its data do not survive a power loss. */
 final class PostgresServer {
-
-	private static final String USER = "postgres";
 
 	private final EmbeddedPostgres server;
 
@@ -59,14 +54,13 @@ final class PostgresServer {
 	}
 
 	DatabaseAccess create(String name) {
-		try (Connection connection = this.server.getPostgresDatabase().getConnection();
-				Statement statement = connection.createStatement()) {
-			statement.execute("create database " + name);
-			return new DatabaseAccess("jdbc:postgresql://localhost:" + this.server.getPort() + "/" + name, USER, "");
-		}
-		catch (SQLException ex) {
-			throw new IllegalStateException("PostgreSQL created no database", ex);
-		}
+		access("postgres").execute("create database " + name);
+		return access(name);
+	}
+
+	private DatabaseAccess access(String database) {
+		return new DatabaseAccess("jdbc:postgresql://localhost:" + this.server.getPort() + "/" + database, "postgres",
+				"");
 	}
 
 	private void stop() throws IOException {

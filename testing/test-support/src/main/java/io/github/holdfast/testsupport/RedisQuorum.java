@@ -10,8 +10,8 @@ public final class RedisQuorum implements AutoCloseable {
 
 	private final List<FaultProxy> proxies;
 
-	public RedisQuorum(String... settings) {
-		this.servers = Stream.generate(() -> RedisServer.start(settings)).limit(3).toList();
+	public RedisQuorum() {
+		this.servers = Stream.generate(RedisServer::start).limit(3).toList();
 		this.proxies = this.servers.stream().map((server) -> new FaultProxy(server.port())).toList();
 	}
 

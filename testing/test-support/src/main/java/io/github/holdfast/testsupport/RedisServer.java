@@ -83,10 +83,10 @@ public final class RedisServer implements AutoCloseable {
 		return new RedisServer(List.of(settings), null);
 	}
 
-	public static Optional<RedisServer> startWithMovableClock(String... settings) {
+	public static Optional<RedisServer> startWithMovableClock() {
 		try (Stream<Path> libraries = Files.find(Path.of("/usr/lib"), 3,
 				(path, attributes) -> path.endsWith("faketime/libfaketime.so.1"))) {
-			return libraries.findFirst().map((library) -> new RedisServer(List.of(settings), library));
+			return libraries.findFirst().map((library) -> new RedisServer(List.of(), library));
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
@@ -245,11 +245,6 @@ public final class RedisServer implements AutoCloseable {
 		catch (JedisException ex) {
 			return false;
 		}
-	}
-
-	@Override
-	public String toString() {
-		return "Redis on port " + this.port;
 	}
 
 	/** The binary that comes with embedded-redis, unpacked once. */

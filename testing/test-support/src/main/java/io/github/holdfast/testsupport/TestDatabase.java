@@ -1,9 +1,5 @@
 package io.github.holdfast.testsupport;
 
-import java.sql.Connection;
-import java.sql.DriverManager;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.List;
 import java.util.UUID;
 
@@ -79,18 +75,10 @@ public enum TestDatabase {
 	/** Creates a user who may do no more than what is granted. */
 	public DatabaseAccess newUser(DatabaseAccess owner, List<String> grants) {
 		String name = "user_" + UUID.randomUUID().toString().replace("-", "").substring(16);
-		try (Connection connection = DriverManager.getConnection(owner.url(), owner.user(), owner.password());
-				Statement statement = connection.createStatement()) {
-			statement.execute(createUser(name));
-			for (String grant : grants) {
-				statement.execute(grant.replace("shop_app", name));
-			}
-			// The delay is set already, and only by administrators
-			return new DatabaseAccess(owner.url().replace(";DB_CLOSE_DELAY=-1", ""), name, "");
-		}
-		catch (SQLException ex) {
-			throw new IllegalStateException(this + " created no user", ex);
-		}
+		owner.execute(createUser(name));
+		owner.execute(grants.stream().map((grant) -> grant.replace("shop_app", name)).toArray(String[]::new));
+		// The delay is set already, and only by administrators
+		return new DatabaseAccess(owner.url().replace(";DB_CLOSE_DELAY=-1", ""), name, "");
 	}
 
 	String createUser(String name) {

@@ -162,9 +162,4 @@ public final class ZooKeeperServer implements AutoCloseable {
 		}
 	}
 
-	@Override
-	public String toString() {
-		return "ZooKeeper on port " + port();
-	}
-
 }

@@ -52,10 +52,10 @@ class EtcdLockFaultTests extends LockFaultContractTests {
 	}
 
 	@Override
-	protected TestStore open() {
+	protected TestStore<?> open() {
 		EtcdStore store = new EtcdStore(server);
-		this.first = store.nearNode();
-		this.second = store.farNode();
+		this.first = store.nearClient();
+		this.second = store.farClient();
 		return store;
 	}
 

@@ -1,5 +1,6 @@
 package io.github.holdfast.store.etcd;
 
+import java.io.Closeable;
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.List;
@@ -13,11 +14,12 @@ import org.jspecify.annotations.Nullable;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.testsupport.EtcdServer;
 import io.github.holdfast.testsupport.TestLease;
+import io.github.holdfast.testsupport.Threads;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** A node with a client of its own, and what it sees in etcd. */
-final class EtcdNode implements AutoCloseable {
+final class EtcdNode implements Closeable {
 
 	private final Client client;
 
@@ -50,11 +52,7 @@ final class EtcdNode implements AutoCloseable {
 
 	/** Starts to wait on a thread of its own. */
 	FutureTask<@Nullable TestLease> start(LockRequest request) {
-		FutureTask<@Nullable TestLease> task = new FutureTask<>(() -> TestLease.acquire(this.backend, request));
-		Thread thread = new Thread(task, "etcd-waiter");
-		thread.setDaemon(true);
-		thread.start();
-		return task;
+		return Threads.start(() -> TestLease.acquire(this.backend, request));
 	}
 
 	/** Those who hold a lock or wait for it, in their order. */

@@ -43,7 +43,7 @@ class EtcdPartitionTests extends LeasePartitionContractTests {
 	}
 
 	@Override
-	protected TestStore open() {
+	protected TestStore<?> open() {
 		this.etcd = new EtcdStore(server);
 		return this.etcd;
 	}
@@ -52,7 +52,7 @@ class EtcdPartitionTests extends LeasePartitionContractTests {
 	@Test
 	void grantWhoseAnswerIsLateIsGivenBack() throws Exception {
 		CountDownLatch held = holdTheAnswerOnce(this::isHeld);
-		FutureTask<@Nullable TestLease> acquisition = this.etcd.nearNode().start(request(Duration.ofSeconds(2)));
+		FutureTask<@Nullable TestLease> acquisition = this.etcd.nearClient().start(request(Duration.ofSeconds(2)));
 		held.await();
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(acquisition::get)
 			.withCauseInstanceOf(LockBackendException.class);
@@ -64,14 +64,14 @@ class EtcdPartitionTests extends LeasePartitionContractTests {
 	@Test
 	void requestWhoseAnswerWasLostGetsItsLockWithTheConnection() throws Exception {
 		CountDownLatch held = holdTheAnswerOnce(this::isHeld);
-		FutureTask<@Nullable TestLease> acquisition = this.etcd.nearNode().start(request(PATIENCE));
+		FutureTask<@Nullable TestLease> acquisition = this.etcd.nearClient().start(request(PATIENCE));
 		held.await();
 		proxy().inject(Fault.DROP_REPLIES);
 		proxy().reset();
 		proxy().inject(Fault.NONE);
 		TestLease lease = acquisition.get();
 		assertThat(lease).isNotNull();
-		assertThat(this.etcd.farNode().entries(this.key)).singleElement()
+		assertThat(this.etcd.farClient().entries(this.key)).singleElement()
 			.satisfies((entry) -> assertThat(entry.getCreateRevision()).isEqualTo(lease.epoch()));
 		assertThat(release(lease).get()).isTrue();
 		awaitFreeForGood();
@@ -79,7 +79,7 @@ class EtcdPartitionTests extends LeasePartitionContractTests {
 
 	@Test
 	void releaseThatFailedMayBeRepeated() throws Exception {
-		TestLease lease = this.etcd.nearNode().acquired(request(NO_WAIT, Duration.ofMinutes(10)));
+		TestLease lease = this.etcd.nearClient().acquired(request(NO_WAIT, Duration.ofMinutes(10)));
 		proxy().inject(Fault.REFUSE);
 		proxy().reset();
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(release(lease)::get)
@@ -91,9 +91,9 @@ class EtcdPartitionTests extends LeasePartitionContractTests {
 
 	@Test
 	void waiterGoesOnAfterAShortFailure() throws Exception {
-		TestLease lease = this.etcd.farNode().acquired(request(NO_WAIT));
-		FutureTask<@Nullable TestLease> waiter = this.etcd.nearNode().start(request(PATIENCE));
-		await().until(() -> this.etcd.farNode().entries(this.key).size() == 2);
+		TestLease lease = this.etcd.farClient().acquired(request(NO_WAIT));
+		FutureTask<@Nullable TestLease> waiter = this.etcd.nearClient().start(request(PATIENCE));
+		await().until(() -> this.etcd.farClient().entries(this.key).size() == 2);
 		proxy().inject(Fault.REFUSE);
 		proxy().reset();
 		await().during(Duration.ofSeconds(2)).until(() -> !waiter.isDone());
@@ -109,10 +109,10 @@ class EtcdPartitionTests extends LeasePartitionContractTests {
 	 */
 	@Test
 	void changeOfTheLeaseTimeWhoseAnswerIsLostIsMadeGoodByTheNextRenewal() throws Exception {
-		TestLease lease = this.etcd.nearNode().acquired(request(NO_WAIT));
-		long before = this.etcd.farNode().entries(this.key).get(0).getLease();
+		TestLease lease = this.etcd.nearClient().acquired(request(NO_WAIT));
+		long before = this.etcd.farClient().entries(this.key).get(0).getLease();
 		CountDownLatch held = holdTheAnswerOnce(
-				() -> this.etcd.farNode().entries(this.key).get(0).getLease() != before);
+				() -> this.etcd.farClient().entries(this.key).get(0).getLease() != before);
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> lease.renew(Duration.ofSeconds(2)));
 		held.await();
 		assertThat(lease.isValid()).as("after the shorter time").isFalse();

@@ -4,10 +4,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -34,6 +30,7 @@ import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.GuardedNode;
 import io.github.holdfast.testsupport.TestDatabase;
+import io.github.holdfast.testsupport.Threads;
 import io.github.holdfast.transaction.RowClaims;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -163,28 +160,11 @@ class FenceRowsTests {
 		int threads = 16;
 		try (HikariDataSource dataSource = LockTables.create(database, database.newDatabase().impatient(), isolation,
 				autoCommit)) {
-			ExecutorService executor = Executors.newFixedThreadPool(threads);
-			try {
-				for (int round = 0; round < 20; round++) {
-					String key = "new-" + round;
-					CyclicBarrier start = new CyclicBarrier(threads);
-					List<Future<Boolean>> results = new ArrayList<>();
-					for (int i = 1; i <= threads; i++) {
-						int epoch = i;
-						results.add(executor.submit(() -> {
-							start.await();
-							return isInstalled(dataSource, key, epoch);
-						}));
-					}
-					for (Future<Boolean> result : results) {
-						result.get(60, TimeUnit.SECONDS);
-					}
-					assertThat(results.get(threads - 1).get()).isTrue();
-					assertThat(isInstalled(dataSource, key, threads - 1)).isFalse();
-				}
-			}
-			finally {
-				executor.shutdownNow();
+			for (int round = 0; round < 20; round++) {
+				String key = "new-" + round;
+				List<Boolean> results = Threads.together(threads, (thread) -> isInstalled(dataSource, key, thread + 1));
+				assertThat(results.get(threads - 1)).isTrue();
+				assertThat(isInstalled(dataSource, key, threads - 1)).isFalse();
 			}
 		}
 	}

@@ -17,7 +17,7 @@ class JdbcLockFaultTests extends LockFaultContractTests {
 	private TestDatabase database;
 
 	@Override
-	protected TestStore open() {
+	protected TestStore<?> open() {
 		return new JdbcStore(this.database, "");
 	}
 

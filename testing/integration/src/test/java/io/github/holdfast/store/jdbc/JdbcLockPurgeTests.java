@@ -7,12 +7,9 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -34,6 +31,7 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.store.Polling.Deadline;
 import io.github.holdfast.store.Requests;
 import io.github.holdfast.testsupport.TestDatabase;
+import io.github.holdfast.testsupport.Threads;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -148,40 +146,31 @@ class JdbcLockPurgeTests {
 	}
 
 	/** Runs work on several threads until a purge beside them has found something. */
-	private static int whilePurging(HikariDataSource dataSource, int threads, int rounds, Work work) throws Exception {
+	private static int whilePurging(HikariDataSource dataSource, int threads, int rounds, Threads.Work<Boolean> work)
+			throws Exception {
 		AtomicBoolean working = new AtomicBoolean(true);
 		AtomicInteger purged = new AtomicInteger();
 		Deadline deadline = Deadline.after(Duration.ofSeconds(60));
-		ExecutorService executor = Executors.newFixedThreadPool(threads + 1);
+		FutureTask<@Nullable Void> purge = Threads.start(() -> {
+			while (working.get()) {
+				purged.addAndGet(purge(dataSource, Duration.ZERO));
+			}
+			return null;
+		});
 		try {
-			Future<?> purge = executor.submit(() -> {
-				while (working.get()) {
-					purged.addAndGet(purge(dataSource, Duration.ZERO));
+			assertThat(Threads.together(threads, (thread) -> {
+				int failed = 0;
+				for (int round = 0; round < rounds || purged.get() == 0 && !deadline.hasPassed(); round++) {
+					failed += work.run(thread) ? 0 : 1;
 				}
-				return null;
-			});
-			List<Future<Integer>> workers = new ArrayList<>();
-			for (int i = 0; i < threads; i++) {
-				int thread = i;
-				workers.add(executor.submit(() -> {
-					int failed = 0;
-					for (int round = 0; round < rounds || purged.get() == 0 && !deadline.hasPassed(); round++) {
-						failed += work.run(thread) ? 0 : 1;
-					}
-					return failed;
-				}));
-			}
-			for (Future<Integer> worker : workers) {
-				assertThat(worker.get(120, TimeUnit.SECONDS)).as("rounds that failed").isZero();
-			}
-			working.set(false);
-			purge.get(30, TimeUnit.SECONDS);
-			return purged.get();
+				return failed;
+			})).as("rounds that failed").containsOnly(0);
 		}
 		finally {
 			working.set(false);
-			executor.shutdownNow();
 		}
+		purge.get(30, TimeUnit.SECONDS);
+		return purged.get();
 	}
 
 	private static int purge(HikariDataSource dataSource, Duration purgeAfter) throws SQLException {
@@ -285,13 +274,6 @@ class JdbcLockPurgeTests {
 	private static List<String> keys(HikariDataSource dataSource) {
 		return new JdbcTemplate(dataSource).query("SELECT lock_key FROM holdfast_lock ORDER BY lock_key",
 				(rs, row) -> new String(rs.getBytes(1), StandardCharsets.UTF_8));
-	}
-
-	@FunctionalInterface
-	private interface Work {
-
-		boolean run(int thread) throws Exception;
-
 	}
 
 }

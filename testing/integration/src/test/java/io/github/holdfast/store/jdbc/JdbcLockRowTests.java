@@ -5,15 +5,10 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CyclicBarrier;
+import java.util.Objects;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
@@ -38,6 +33,7 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.store.Requests;
 import io.github.holdfast.testsupport.TestDatabase;
+import io.github.holdfast.testsupport.Threads;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -178,29 +174,17 @@ class JdbcLockRowTests {
 		int[] counter = new int[1];
 		try (HikariDataSource dataSource = LockTables.create(database, database.newDatabase(), isolation, autoCommit)) {
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
-			ExecutorService executor = Executors.newFixedThreadPool(threads);
-			try {
-				List<Future<?>> contenders = new ArrayList<>();
-				for (int i = 0; i < threads; i++) {
-					contenders.add(executor.submit(() -> {
-						for (int round = 0; round < rounds; round++) {
-							LockBackend.Lease lease = acquire(backend, Duration.ofSeconds(60));
-							assertThat(lease).isNotNull();
-							int seen = counter[0];
-							Thread.yield();
-							counter[0] = seen + 1;
-							assertThat(lease.release().toCompletableFuture().join()).isTrue();
-						}
-						return null;
-					}));
+			Threads.together(threads, (thread) -> {
+				for (int round = 0; round < rounds; round++) {
+					LockBackend.Lease lease = acquire(backend, Duration.ofSeconds(60));
+					assertThat(lease).isNotNull();
+					int seen = counter[0];
+					Thread.yield();
+					counter[0] = seen + 1;
+					assertThat(lease.release().toCompletableFuture().join()).isTrue();
 				}
-				for (Future<?> contender : contenders) {
-					contender.get(120, TimeUnit.SECONDS);
-				}
-			}
-			finally {
-				executor.shutdownNow();
-			}
+				return null;
+			});
 		}
 		assertThat(counter[0]).isEqualTo(threads * rounds);
 	}
@@ -209,44 +193,23 @@ class JdbcLockRowTests {
 	@MethodSource("io.github.holdfast.store.jdbc.LockTables#pools")
 	void firstContendersForNewKeysGetOneLockEachWhateverThePoolIsLike(TestDatabase database, String isolation,
 			boolean autoCommit) throws Exception {
-		int threads = 8;
 		try (HikariDataSource dataSource = LockTables.create(database, database.newDatabase(), isolation, autoCommit)) {
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
-			ExecutorService executor = Executors.newFixedThreadPool(threads);
-			try {
-				int stalls = 0;
-				for (int round = 0; round < 20 + stalls; round++) {
-					String key = "new-" + round;
-					CyclicBarrier start = new CyclicBarrier(threads);
-					List<Future<LockBackend.Lease>> contenders = new ArrayList<>();
-					for (int i = 0; i < threads; i++) {
-						contenders.add(executor.submit(() -> {
-							start.await();
-							return backend.acquire(Requests.request(key, Duration.ZERO));
-						}));
-					}
-					try {
-						assertThat(granted(contenders)).isOne();
-					}
-					catch (ExecutionException ex) {
-						// A server that stands still for a second proves nothing
-						assertThat(ex).hasRootCauseInstanceOf(SQLTimeoutException.class);
-						assertThat(++stalls).isLessThan(10);
-					}
+			int stalls = 0;
+			for (int round = 0; round < 20 + stalls; round++) {
+				String key = "new-" + round;
+				try {
+					assertThat(Threads.together(8, (thread) -> backend.acquire(Requests.request(key, Duration.ZERO))))
+						.filteredOn(Objects::nonNull)
+						.hasSize(1);
+				}
+				catch (ExecutionException ex) {
+					// A server that stands still for a second proves nothing
+					assertThat(ex).hasRootCauseInstanceOf(SQLTimeoutException.class);
+					assertThat(++stalls).isLessThan(10);
 				}
 			}
-			finally {
-				executor.shutdownNow();
-			}
 		}
-	}
-
-	private static int granted(List<Future<LockBackend.Lease>> contenders) throws Exception {
-		int granted = 0;
-		for (Future<LockBackend.Lease> contender : contenders) {
-			granted += (contender.get(60, TimeUnit.SECONDS) != null) ? 1 : 0;
-		}
-		return granted;
 	}
 
 	private static int unlockedRows(HikariDataSource dataSource) {

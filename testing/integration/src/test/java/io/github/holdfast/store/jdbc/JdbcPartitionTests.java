@@ -21,7 +21,7 @@ class JdbcPartitionTests extends LeasePartitionContractTests {
 	private TestDatabase database;
 
 	@Override
-	protected TestStore open() {
+	protected TestStore<?> open() {
 		return new JdbcStore(this.database, (this.database == TestDatabase.MARIADB)
 				? "?socketTimeout=5000&connectTimeout=5000" : "?socketTimeout=5&connectTimeout=5");
 	}

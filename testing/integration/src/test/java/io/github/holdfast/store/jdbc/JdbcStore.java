@@ -8,59 +8,36 @@ import com.zaxxer.hikari.HikariDataSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 
-import io.github.holdfast.ManageableLockBackend;
 import io.github.holdfast.store.Polling;
 import io.github.holdfast.testsupport.DatabaseAccess;
-import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.TestDatabase;
 import io.github.holdfast.testsupport.TestStore;
 
 /** A lock table as contracts see it, with one lock in it at most. */
-final class JdbcStore implements TestStore {
-
-	private final FaultProxy proxy;
-
-	private final HikariDataSource near;
-
-	private final HikariDataSource far;
+final class JdbcStore extends TestStore<HikariDataSource> {
 
 	private final Duration leaseTime;
 
-	private final ManageableLockBackend nearBackend;
-
-	private final ManageableLockBackend farBackend;
-
 	JdbcStore(TestDatabase database, String settings) {
-		DatabaseAccess access = database.newRemoteDatabase();
-		this.proxy = new FaultProxy(access.port());
+		this(database, database.newRemoteDatabase(), settings);
+	}
+
+	private JdbcStore(TestDatabase database, DatabaseAccess access, String settings) {
+		super(access.port(), (port) -> (port == access.port()) ? access.dataSource(8) : proxied(access, port, settings),
+				(pool) -> new JdbcLockBackend(() -> pool));
 		this.leaseTime = Duration.ofSeconds(settings.isEmpty() ? 60 : 10);
-		DatabaseAccess proxied = access.onPort(this.proxy.port());
-		this.near = new DatabaseAccess(proxied.url() + settings, proxied.user(), proxied.password()).dataSource(8);
-		this.near.setConnectionTimeout(Duration.ofSeconds(6).toMillis());
-		this.far = access.dataSource(8);
-		database.createLockTable(this.far);
-		this.nearBackend = new JdbcLockBackend(() -> this.near);
-		this.farBackend = new JdbcLockBackend(() -> this.far);
+		database.createLockTable(farClient());
 	}
 
-	@Override
-	public ManageableLockBackend near() {
-		return this.nearBackend;
-	}
-
-	@Override
-	public ManageableLockBackend far() {
-		return this.farBackend;
-	}
-
-	@Override
-	public FaultProxy proxy() {
-		return this.proxy;
+	private static HikariDataSource proxied(DatabaseAccess access, int port, String settings) {
+		HikariDataSource pool = access.onPort(port).with(settings).dataSource(8);
+		pool.setConnectionTimeout(Duration.ofSeconds(6).toMillis());
+		return pool;
 	}
 
 	@Override
 	public boolean isHeld(String key) {
-		return this.farBackend.holder(key) != null;
+		return far().holder(key) != null;
 	}
 
 	/** The table knows nothing of those who wait: they are in this JVM. */
@@ -77,7 +54,7 @@ final class JdbcStore implements TestStore {
 
 	@Override
 	public void remove(String key) {
-		new JdbcTemplate(this.far).update("DELETE FROM holdfast_lock");
+		new JdbcTemplate(farClient()).update("DELETE FROM holdfast_lock");
 	}
 
 	@Override
@@ -93,13 +70,6 @@ final class JdbcStore implements TestStore {
 	@Override
 	public Set<Told> told() {
 		return Set.of(Told.EXPIRES);
-	}
-
-	@Override
-	public void close() {
-		this.near.close();
-		this.far.close();
-		this.proxy.close();
 	}
 
 }

@@ -57,11 +57,11 @@ class RedisLockFaultTests extends LockFaultContractTests {
 	}
 
 	@Override
-	protected TestStore open() {
+	protected TestStore<?> open() {
 		server.command("FLUSHALL");
 		this.names = LockKey.of(this.key);
 		RedisTestStore store = new RedisTestStore(server, this.client);
-		this.node = store.nearNode();
+		this.node = store.nearClient();
 		return store;
 	}
 

@@ -25,6 +25,7 @@ import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.RedissonClients;
 import io.github.holdfast.testsupport.TestLease;
 import io.github.holdfast.testsupport.TestStore;
+import io.github.holdfast.testsupport.Threads;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -52,14 +53,15 @@ class RedisPartitionTests extends LeasePartitionContractTests {
 	}
 
 	@Override
-	protected TestStore open() {
+	protected TestStore<?> open() {
 		return new RedisTestStore(server, this.client);
 	}
 
 	@Test
 	void requestThatIsSentAgainGetsTheSameLock() throws Exception {
 		proxy().inject(Fault.DROP_REPLIES);
-		FutureTask<@Nullable TestLease> acquisition = start(() -> TestLease.acquire(store().near(), request(PATIENCE)));
+		FutureTask<@Nullable TestLease> acquisition = Threads
+			.start(() -> TestLease.acquire(store().near(), request(PATIENCE)));
 		await().until(this::isHeld);
 		String epoch = server.command("HGET", this.key, "epoch").toString();
 		proxy().inject(Fault.NONE);
@@ -149,7 +151,7 @@ class RedisPartitionTests extends LeasePartitionContractTests {
 		// So that Redis knows the script
 		assertThat(lease.renew(PATIENCE)).isTrue();
 		proxy().inject(Fault.HOLD_REPLIES);
-		FutureTask<Boolean> renewal = start(() -> lease.renew(Duration.ofMillis(500)));
+		FutureTask<Boolean> renewal = Threads.start(() -> lease.renew(Duration.ofMillis(500)));
 		TestLease successor = acquired(store().far());
 		assertThat(lease.isValid()).isFalse();
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(renewal::get);

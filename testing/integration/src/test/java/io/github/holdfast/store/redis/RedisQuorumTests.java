@@ -26,6 +26,7 @@ import io.github.holdfast.store.redis.LockScript.LockKey;
 import io.github.holdfast.testsupport.FaultProxy.Fault;
 import io.github.holdfast.testsupport.RedisConnections;
 import io.github.holdfast.testsupport.RedisQuorum;
+import io.github.holdfast.testsupport.Threads;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -111,7 +112,7 @@ class RedisQuorumTests {
 		assertThat(this.other.acquire(Requests.request(this.key, NO_WAIT))).isNull();
 		assertThat(this.backend.holder(this.key)).isNotNull();
 		assertThat(RedisNode.renew(lease)).isTrue();
-		FutureTask<LockBackend.@Nullable Lease> waiter = RedisNode
+		FutureTask<LockBackend.@Nullable Lease> waiter = Threads
 			.start(() -> this.other.acquire(Requests.request(this.key, LONG)));
 		assertThat(RedisNode.release(lease)).isTrue();
 		LockBackend.Lease next = waiter.get(LONG.toSeconds(), TimeUnit.SECONDS);

@@ -31,6 +31,7 @@ import io.github.holdfast.store.redis.LockScript.LockKey;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.RedisStore;
 import io.github.holdfast.testsupport.TestDatabase;
+import io.github.holdfast.testsupport.Threads;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -115,7 +116,7 @@ class RedisUserTests {
 				FutureTask<Boolean> waiter = new FutureTask<>(
 						() -> others.withWaitTime(LONG).withFair(true).execute("A", () -> true));
 				locks.run("A", () -> {
-					RedisNode.start(() -> {
+					Threads.start(() -> {
 						waiter.run();
 						return true;
 					});

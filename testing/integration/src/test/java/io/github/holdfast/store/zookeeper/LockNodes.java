@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.testsupport.TestLease;
+import io.github.holdfast.testsupport.Threads;
 
 import static org.awaitility.Awaitility.await;
 
@@ -62,10 +63,7 @@ final class LockNodes {
 	/** Starts to wait, and returns when the wait has begun. */
 	FutureTask<@Nullable TestLease> waiter(LockBackend backend, LockRequest request) {
 		int before = queue(request.key()).size();
-		FutureTask<@Nullable TestLease> waiter = new FutureTask<>(() -> TestLease.acquire(backend, request));
-		Thread thread = new Thread(waiter, "zookeeper-waiter");
-		thread.setDaemon(true);
-		thread.start();
+		FutureTask<@Nullable TestLease> waiter = Threads.start(() -> TestLease.acquire(backend, request));
 		await().until(() -> queue(request.key()).size() == before + 1);
 		return waiter;
 	}

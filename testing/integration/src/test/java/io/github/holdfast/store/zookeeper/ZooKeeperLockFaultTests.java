@@ -27,6 +27,7 @@ import io.github.holdfast.store.Requests;
 import io.github.holdfast.testsupport.LockFaultContractTests;
 import io.github.holdfast.testsupport.TestLease;
 import io.github.holdfast.testsupport.TestStore;
+import io.github.holdfast.testsupport.Threads;
 import io.github.holdfast.testsupport.ZooKeeperServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -57,7 +58,7 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 	}
 
 	@Override
-	protected TestStore open() {
+	protected TestStore<?> open() {
 		return new ZooKeeperStore(server);
 	}
 
@@ -223,8 +224,8 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 				assertThat(TestLease.acquire(backend, Requests.request(this.key, Duration.ofMillis(i)))).isNull();
 				assertThat(this.nodes.queue(this.key)).hasSize(1);
 			}
-			FutureTask<@Nullable TestLease> waiter = start(
-					() -> TestLease.acquire(backend, Requests.request(this.key, Duration.ofSeconds(4))));
+			FutureTask<@Nullable TestLease> waiter = Threads
+				.start(() -> TestLease.acquire(backend, Requests.request(this.key, Duration.ofSeconds(4))));
 			await().until(() -> !watches.ofLocks().isEmpty());
 			assertThat(waiter.get()).isNull();
 			await().until(() -> watches.ofLocks().isEmpty());

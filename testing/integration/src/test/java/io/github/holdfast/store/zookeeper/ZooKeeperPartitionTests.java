@@ -11,10 +11,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.github.holdfast.LockBackendException;
-import io.github.holdfast.testsupport.TestLease;
 import io.github.holdfast.testsupport.FaultProxy.Fault;
 import io.github.holdfast.testsupport.PartitionContractTests;
+import io.github.holdfast.testsupport.TestLease;
 import io.github.holdfast.testsupport.TestStore;
+import io.github.holdfast.testsupport.Threads;
 import io.github.holdfast.testsupport.ZooKeeperServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -39,7 +40,7 @@ class ZooKeeperPartitionTests extends PartitionContractTests {
 	}
 
 	@Override
-	protected TestStore open() {
+	protected TestStore<?> open() {
 		this.zooKeeper = new ZooKeeperStore(server);
 		return this.zooKeeper;
 	}
@@ -48,7 +49,8 @@ class ZooKeeperPartitionTests extends PartitionContractTests {
 	@Test
 	void nodeWhoseAnswerWasLostIsFoundAgain() throws Exception {
 		proxy().inject(Fault.DROP_REPLIES);
-		FutureTask<@Nullable TestLease> acquisition = start(() -> TestLease.acquire(store().near(), request(PATIENCE)));
+		FutureTask<@Nullable TestLease> acquisition = Threads
+			.start(() -> TestLease.acquire(store().near(), request(PATIENCE)));
 		await().until(this::isHeld);
 		String node = this.zooKeeper.nodes().queue(this.key).get(0);
 		proxy().inject(Fault.NONE);
@@ -65,7 +67,8 @@ class ZooKeeperPartitionTests extends PartitionContractTests {
 	@Test
 	void connectionThatIsBackInTimeKeepsLocksAndPlaces() throws Exception {
 		TestLease lease = acquired(store().near());
-		FutureTask<@Nullable TestLease> waiter = start(() -> TestLease.acquire(store().near(), request(PATIENCE)));
+		FutureTask<@Nullable TestLease> waiter = Threads
+			.start(() -> TestLease.acquire(store().near(), request(PATIENCE)));
 		await().until(() -> this.zooKeeper.nodes().queue(this.key).size() == 2);
 		proxy().inject(Fault.REFUSE);
 		proxy().reset();

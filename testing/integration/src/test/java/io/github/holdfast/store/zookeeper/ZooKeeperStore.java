@@ -4,52 +4,21 @@ import java.util.Set;
 
 import org.apache.curator.framework.CuratorFramework;
 
-import io.github.holdfast.ManageableLockBackend;
-import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.TestStore;
 import io.github.holdfast.testsupport.ZooKeeperServer;
 
 /** ZooKeeper as contracts see it. */
-final class ZooKeeperStore implements TestStore {
+final class ZooKeeperStore extends TestStore<CuratorFramework> {
 
-	private final FaultProxy proxy;
-
-	private final CuratorFramework near;
-
-	private final CuratorFramework far;
-
-	private final ManageableLockBackend nearBackend;
-
-	private final ManageableLockBackend farBackend;
-
-	private final LockNodes nodes;
+	private final LockNodes nodes = new LockNodes(farClient());
 
 	ZooKeeperStore(ZooKeeperServer server) {
-		this.proxy = new FaultProxy(server.port());
-		this.near = ZooKeeperServer.client(this.proxy.port());
-		this.far = server.client();
-		this.nearBackend = new ZooKeeperLockBackend(() -> this.near);
-		this.farBackend = new ZooKeeperLockBackend(() -> this.far);
-		this.nodes = new LockNodes(this.far);
+		super(server.port(), (port) -> ZooKeeperServer.client(port),
+				(client) -> new ZooKeeperLockBackend(() -> client));
 	}
 
 	LockNodes nodes() {
 		return this.nodes;
-	}
-
-	@Override
-	public ManageableLockBackend near() {
-		return this.nearBackend;
-	}
-
-	@Override
-	public ManageableLockBackend far() {
-		return this.farBackend;
-	}
-
-	@Override
-	public FaultProxy proxy() {
-		return this.proxy;
 	}
 
 	@Override
@@ -71,7 +40,7 @@ final class ZooKeeperStore implements TestStore {
 	@Override
 	public long session() {
 		try {
-			return this.near.getZookeeperClient().getZooKeeper().getSessionId();
+			return nearClient().getZookeeperClient().getZooKeeper().getSessionId();
 		}
 		catch (Exception ex) {
 			throw new IllegalStateException(ex);
@@ -81,13 +50,6 @@ final class ZooKeeperStore implements TestStore {
 	@Override
 	public Set<Told> told() {
 		return Set.of(Told.SINCE);
-	}
-
-	@Override
-	public void close() {
-		this.near.close();
-		this.far.close();
-		this.proxy.close();
 	}
 
 }
