@@ -30,6 +30,7 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
+import org.springframework.jdbc.datasource.lookup.IsolationLevelDataSourceRouter;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.orm.jpa.EntityManagerFactoryUtils;
 import org.springframework.orm.jpa.JpaTransactionManager;
@@ -328,15 +329,9 @@ class SeveralDataSourcesTests {
 	}
 
 	private static DataSource router(DataSource target) {
-		AbstractRoutingDataSource router = new AbstractRoutingDataSource() {
-
-			@Override
-			protected Object determineCurrentLookupKey() {
-				return "target";
-			}
-
-		};
-		router.setTargetDataSources(Map.of("target", target));
+		AbstractRoutingDataSource router = new IsolationLevelDataSourceRouter();
+		router.setTargetDataSources(Map.of());
+		router.setDefaultTargetDataSource(target);
 		router.afterPropertiesSet();
 		return router;
 	}

@@ -5,10 +5,6 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
-import org.aopalliance.intercept.MethodInterceptor;
-
-import org.springframework.aop.MethodBeforeAdvice;
-import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
 import io.github.holdfast.LockBackend;
@@ -38,25 +34,23 @@ public final class LeaseCalls implements BeanPostProcessor {
 	}
 
 	private LockBackend observed(LockBackend backend) {
-		ProxyFactory proxy = new ProxyFactory(backend);
-		proxy.addAdvice((MethodInterceptor) (invocation) -> {
+		return Intercepted.of(backend, (invocation) -> {
 			Object result = invocation.proceed();
 			// The check at the start takes one, too
 			return (result instanceof LockBackend.Lease lease
 					&& invocation.getArguments()[0] instanceof LockRequest request
 					&& !request.name().equals("startup check")) ? observed(lease, request.owner().id()) : result;
 		});
-		return (LockBackend) proxy.getProxy(LeaseCalls.class.getClassLoader());
 	}
 
 	private LockBackend.Lease observed(LockBackend.Lease lease, String owner) {
 		this.owners.add(owner);
-		ProxyFactory proxy = new ProxyFactory(lease);
-		proxy.addAdvice((MethodBeforeAdvice) (method, args, target) -> {
-			this.calls.add(method.getName());
-			this.beforeCall.accept(method.getName());
+		return Intercepted.of(lease, (invocation) -> {
+			String method = invocation.getMethod().getName();
+			this.calls.add(method);
+			this.beforeCall.accept(method);
+			return invocation.proceed();
 		});
-		return (LockBackend.Lease) proxy.getProxy(LeaseCalls.class.getClassLoader());
 	}
 
 	/** How often a method of {@link LockBackend.Lease} was called. */

@@ -57,14 +57,10 @@ class HoldTimeTests {
 				transaction.executeWithoutResult((status) -> stock.write("A", 1));
 			}), (task) -> new Thread(task).start());
 			await().atMost(PATIENCE).until(() -> hangs.getCount() == 0);
-			LockManager otherNodeManager = new LockManager(
-					new JdbcLockBackend(() -> context.getBean(DataSource.class)));
-			LockTemplate otherNode = new LockTemplate(otherNodeManager);
-			try {
-				otherNode.withWaitTime(Duration.ofSeconds(60)).run("stuck", () -> assertThat(stuck).isNotDone());
-			}
-			finally {
-				otherNodeManager.close();
+			try (LockManager otherNode = new LockManager(
+					new JdbcLockBackend(() -> context.getBean(DataSource.class)))) {
+				new LockTemplate(otherNode).withWaitTime(Duration.ofSeconds(60))
+					.run("stuck", () -> assertThat(stuck).isNotDone());
 			}
 			await().atMost(Duration.ofSeconds(60))
 				.untilAsserted(() -> assertThat(output).contains("The renewal of lock"));
@@ -124,18 +120,14 @@ class HoldTimeTests {
 	void localLockWithoutALeaseStaysHeld() {
 		String key = "stuck:" + UUID.randomUUID();
 		Duration maxHoldTime = Duration.ofMillis(50);
-		LockManager locksManager = new LockManager(new LocalLockBackend());
-		LockTemplate locks = new LockTemplate(locksManager).withWaitTime(Duration.ZERO);
-		try {
+		try (LockManager manager = new LockManager(new LocalLockBackend())) {
+			LockTemplate locks = new LockTemplate(manager).withWaitTime(Duration.ZERO);
 			locks.withLeaseTime(Duration.ofMillis(30)).withMaxHoldTime(maxHoldTime).run(key, () -> {
 				waitFor(maxHoldTime.multipliedBy(4));
 				CompletableFuture<Void> other = CompletableFuture.runAsync(() -> locks.acquire(key).close());
 				assertThatExceptionOfType(Exception.class).isThrownBy(() -> other.get(60, TimeUnit.SECONDS))
 					.withCauseInstanceOf(LockNotAcquiredException.class);
 			});
-		}
-		finally {
-			locksManager.close();
 		}
 	}
 

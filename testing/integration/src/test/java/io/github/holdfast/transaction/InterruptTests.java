@@ -35,13 +35,11 @@ class InterruptTests {
 				HikariDataSource direct = access.dataSource(2);
 				HikariDataSource slow = access.onPort(proxy.port()).dataSource(2)) {
 			database.createLockTable(direct);
-			LockManager locksManager = new LockManager(new JdbcLockBackend(() -> slow));
-			LockTemplate locks = new LockTemplate(locksManager);
-			LockManager otherNodeManager = new LockManager(new JdbcLockBackend(() -> direct));
-			LockTemplate otherNode = new LockTemplate(otherNodeManager);
-			try {
-				locks.run("warm-up", () -> {
-				});
+			try (LockManager locksManager = new LockManager(new JdbcLockBackend(() -> slow));
+					LockManager otherNodeManager = new LockManager(new JdbcLockBackend(() -> direct))) {
+				LockTemplate locks = new LockTemplate(locksManager);
+				LockTemplate otherNode = new LockTemplate(otherNodeManager).withWaitTime(Duration.ZERO);
+				locks.acquire("warm-up").close();
 				proxy.delay(Duration.ofMillis(40));
 				for (int i = 0; i < 5; i++) {
 					String key = "key-" + i;
@@ -53,12 +51,8 @@ class InterruptTests {
 						assertThat(outcome).isInstanceOf(LockException.class);
 						assertThat(caller.interruptedAfterwards).isTrue();
 					}
-					assertThat(new Caller(otherNode.withWaitTime(Duration.ZERO), key).outcome()).as(key).isNull();
+					assertThat(new Caller(otherNode, key).outcome()).as(key).isNull();
 				}
-			}
-			finally {
-				otherNodeManager.close();
-				locksManager.close();
 			}
 		}
 	}

@@ -1,7 +1,5 @@
 package io.github.holdfast.transaction;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -14,6 +12,9 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
+
+import io.github.holdfast.testsupport.AroundDataSources;
+import io.github.holdfast.testsupport.Intercepted;
 
 /** Notes what is prepared and committed on its connections. */
 public class RecordingDataSource extends DelegatingDataSource {
@@ -50,23 +51,17 @@ public class RecordingDataSource extends DelegatingDataSource {
 
 	@Override
 	public Connection getConnection() throws SQLException {
-		Connection target = super.getConnection();
-		return (Connection) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { Connection.class },
-				(proxy, method, arguments) -> {
-					if (method.getName().equals("prepareStatement")) {
-						this.statements.add((String) arguments[0]);
-					}
-					if (method.getName().equals("commit")) {
-						this.statements.add("commit");
-						this.beforeCommit.run();
-					}
-					try {
-						return method.invoke(target, arguments);
-					}
-					catch (InvocationTargetException ex) {
-						throw ex.getCause();
-					}
-				});
+		return Intercepted.of(super.getConnection(), (invocation) -> {
+			String method = invocation.getMethod().getName();
+			if (method.equals("prepareStatement")) {
+				this.statements.add((String) invocation.getArguments()[0]);
+			}
+			if (method.equals("commit")) {
+				this.statements.add("commit");
+				this.beforeCommit.run();
+			}
+			return invocation.proceed();
+		});
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -75,14 +70,7 @@ public class RecordingDataSource extends DelegatingDataSource {
 
 		@Bean
 		static BeanPostProcessor recordingDataSource() {
-			return new BeanPostProcessor() {
-
-				@Override
-				public Object postProcessAfterInitialization(Object bean, String beanName) {
-					return (bean instanceof DataSource dataSource) ? new RecordingDataSource(dataSource) : bean;
-				}
-
-			};
+			return new AroundDataSources(RecordingDataSource::new);
 		}
 
 	}

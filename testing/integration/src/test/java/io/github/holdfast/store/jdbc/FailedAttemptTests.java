@@ -17,7 +17,6 @@ import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
-import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -27,7 +26,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
@@ -44,6 +42,7 @@ import io.github.holdfast.store.Requests;
 import io.github.holdfast.store.local.LocalLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.GuardedNode;
+import io.github.holdfast.testsupport.Intercepted;
 import io.github.holdfast.testsupport.TestDatabase;
 import io.github.holdfast.transaction.RowClaims;
 
@@ -128,7 +127,7 @@ class FailedAttemptTests {
 			try (Connection holder = store.pool.getConnection(); Connection waiting = store.pool.getConnection()) {
 				holder.setAutoCommit(false);
 				holder.createStatement().executeUpdate("UPDATE holdfast_lock SET epoch = epoch");
-				PreparedStatement statement = ReleaseFault.intercepted(
+				PreparedStatement statement = Intercepted.of(
 						waiting.prepareStatement("UPDATE holdfast_lock SET epoch = epoch"),
 						(invocation) -> invocation.getMethod().getName().equals("cancel") ? null
 								: invocation.proceed());
@@ -226,11 +225,11 @@ class FailedAttemptTests {
 		@Override
 		public Connection getConnection() throws SQLException {
 			Connection connection = super.getConnection();
-			return intercepted(connection, (invocation) -> {
+			return Intercepted.of(connection, (invocation) -> {
 				Object result = invocation.proceed();
 				return (result instanceof PreparedStatement statement
 						&& ((String) invocation.getArguments()[0]).startsWith("UPDATE holdfast_lock SET owner = NULL"))
-								? intercepted(statement, this::execute) : result;
+								? Intercepted.of(statement, this::execute) : result;
 			});
 		}
 
@@ -241,13 +240,6 @@ class FailedAttemptTests {
 				throw new SQLException("The session is broken", "08006");
 			}
 			return result;
-		}
-
-		@SuppressWarnings("unchecked")
-		private static <T> T intercepted(T target, MethodInterceptor interceptor) {
-			ProxyFactory proxy = new ProxyFactory(target);
-			proxy.addAdvice(interceptor);
-			return (T) proxy.getProxy(ReleaseFault.class.getClassLoader());
 		}
 
 	}

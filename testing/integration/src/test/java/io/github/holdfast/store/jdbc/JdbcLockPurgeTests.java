@@ -1,7 +1,5 @@
 package io.github.holdfast.store.jdbc;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -30,6 +28,7 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.store.Polling.Deadline;
 import io.github.holdfast.store.Requests;
+import io.github.holdfast.testsupport.Intercepted;
 import io.github.holdfast.testsupport.TestDatabase;
 import io.github.holdfast.testsupport.Threads;
 
@@ -185,7 +184,7 @@ class JdbcLockPurgeTests {
 
 			@Override
 			public Connection getConnection() throws SQLException {
-				return counted(Connection.class, super.getConnection(), deleted);
+				return counted(super.getConnection(), deleted);
 			}
 
 		};
@@ -194,22 +193,16 @@ class JdbcLockPurgeTests {
 	}
 
 	/** Counts the executions of what is prepared to delete. */
-	private static <T> T counted(Class<T> type, T target, AtomicInteger deleted) {
-		return type
-			.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (proxy, method, arguments) -> {
-				try {
-					Object result = method.invoke(target, arguments);
-					if (method.getName().equals("executeUpdate")) {
-						deleted.addAndGet((Integer) result);
-					}
-					return (result instanceof PreparedStatement statement
-							&& arguments[0].toString().startsWith("DELETE"))
-									? counted(PreparedStatement.class, statement, deleted) : result;
-				}
-				catch (InvocationTargetException ex) {
-					throw ex.getCause();
-				}
-			}));
+	private static <T> T counted(T target, AtomicInteger deleted) {
+		return Intercepted.of(target, (invocation) -> {
+			Object result = invocation.proceed();
+			if (invocation.getMethod().getName().equals("executeUpdate")) {
+				deleted.addAndGet((Integer) result);
+			}
+			return (result instanceof PreparedStatement statement
+					&& invocation.getArguments()[0].toString().startsWith("DELETE")) ? counted(statement, deleted)
+							: result;
+		});
 	}
 
 	private static LockBackend.Lease acquired(JdbcLockBackend backend, String key) throws InterruptedException {

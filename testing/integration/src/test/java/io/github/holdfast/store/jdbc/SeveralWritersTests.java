@@ -1,20 +1,18 @@
 package io.github.holdfast.store.jdbc;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Statement;
 
 import javax.sql.DataSource;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
+import io.github.holdfast.testsupport.AroundDataSources;
+import io.github.holdfast.testsupport.Intercepted;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 
@@ -44,14 +42,7 @@ class SeveralWritersTests {
 	private static ApplicationContextRunner application(String answer) {
 		return LockedApplication.jdbc(TestDatabase.MARIADB.newDatabase())
 			.withPropertyValues("holdfast.transaction-managers.transactionManager=fence")
-			.withBean(BeanPostProcessor.class, () -> new BeanPostProcessor() {
-
-				@Override
-				public Object postProcessAfterInitialization(Object bean, String beanName) {
-					return (bean instanceof DataSource dataSource) ? answering(dataSource, answer) : bean;
-				}
-
-			});
+			.withBean(AroundDataSources.class, () -> new AroundDataSources((pool) -> answering(pool, answer)));
 	}
 
 	private static DataSource answering(DataSource target, String answer) {
@@ -59,28 +50,23 @@ class SeveralWritersTests {
 
 			@Override
 			public Connection getConnection() throws SQLException {
-				return answering(Connection.class, super.getConnection(), answer);
+				return answering(super.getConnection(), answer);
 			}
 
 		};
 	}
 
-	private static <T> T answering(Class<T> type, T target, String answer) {
-		return type
-			.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (proxy, method, arguments) -> {
-				if (method.getName().equals("executeQuery") && arguments != null
-						&& arguments[0].toString().startsWith("SHOW GLOBAL VARIABLES")) {
-					arguments[0] = answer;
-				}
-				try {
-					Object result = method.invoke(target, arguments);
-					return method.getName().equals("createStatement")
-							? answering(Statement.class, (Statement) result, answer) : result;
-				}
-				catch (InvocationTargetException ex) {
-					throw ex.getCause();
-				}
-			}));
+	private static <T> T answering(T target, String answer) {
+		return Intercepted.of(target, (invocation) -> {
+			String method = invocation.getMethod().getName();
+			Object[] arguments = invocation.getArguments();
+			if (method.equals("executeQuery") && arguments.length > 0
+					&& arguments[0].toString().startsWith("SHOW GLOBAL VARIABLES")) {
+				arguments[0] = answer;
+			}
+			Object result = invocation.proceed();
+			return (result != null && method.equals("createStatement")) ? answering(result, answer) : result;
+		});
 	}
 
 }

@@ -219,16 +219,12 @@ class RedisQuorumTests {
 	@Test
 	void releaseDoesNotOvertakeItsAcquisitionOnANodeThatIsStillConnecting() throws Exception {
 		this.quorum.proxy(2).inject(Fault.HOLD_REPLIES);
-		RedisQuorumLockBackend fresh = new RedisQuorumLockBackend(this.settings, this.quorum.nodes());
-		try {
+		try (RedisQuorumLockBackend fresh = new RedisQuorumLockBackend(this.settings, this.quorum.nodes())) {
 			assertThat(RedisNode.release(acquired(fresh))).isTrue();
 			this.quorum.proxy(2).inject(Fault.NONE);
 			String epoch = "holdfast_epoch:{" + this.key + "}";
 			await().atMost(PATIENCE).until(() -> (Long) this.quorum.server(2).command("EXISTS", epoch) == 1);
 			await().atMost(PATIENCE).until(() -> holders() == 0);
-		}
-		finally {
-			fresh.close();
 		}
 	}
 

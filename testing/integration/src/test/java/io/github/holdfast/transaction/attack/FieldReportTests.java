@@ -8,8 +8,6 @@ import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
-import javax.sql.DataSource;
-
 import com.alibaba.druid.pool.DruidDataSource;
 import com.baomidou.dynamic.datasource.DynamicRoutingDataSource;
 import com.baomidou.dynamic.datasource.tx.TransactionContext;
@@ -30,6 +28,7 @@ import org.springframework.core.env.Environment;
 
 import io.github.holdfast.LockConfigurationException;
 import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.testsupport.AroundDataSources;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -155,20 +154,11 @@ class FieldReportTests {
 
 		@Bean
 		static BeanPostProcessor routing() {
-			return new BeanPostProcessor() {
-
-				@Override
-				public Object postProcessAfterInitialization(Object bean, String beanName) {
-					if (!(bean instanceof DataSource pool)) {
-						return bean;
-					}
-					DynamicRoutingDataSource router = new DynamicRoutingDataSource(
-							List.of(() -> Map.of("master", pool)));
-					router.afterPropertiesSet();
-					return router;
-				}
-
-			};
+			return new AroundDataSources((pool) -> {
+				DynamicRoutingDataSource router = new DynamicRoutingDataSource(List.of(() -> Map.of("master", pool)));
+				router.afterPropertiesSet();
+				return router;
+			});
 		}
 
 	}

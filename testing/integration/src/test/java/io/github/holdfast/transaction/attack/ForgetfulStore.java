@@ -47,10 +47,10 @@ final class ForgetfulStore implements LockBackend {
 
 	private synchronized Lease grant(LockRequest request) throws InterruptedException {
 		if (request.key().endsWith("startup-check")) {
-			return new Held(0, System.nanoTime());
+			return new Held(0, System.nanoTime(), this.held);
 		}
 		long sentAt = System.nanoTime();
-		Held lease = new Held(this.grants + 1, sentAt);
+		Held lease = new Held(this.grants + 1, sentAt, this.held);
 		while (!this.held.compareAndSet(null, lease)) {
 			if (System.nanoTime() - sentAt >= request.waitTime().toNanos()) {
 				return null;
@@ -66,36 +66,16 @@ final class ForgetfulStore implements LockBackend {
 		return "forgetful";
 	}
 
-	private final class Held implements Lease {
-
-		private final long epoch;
-
-		private final long sentAt;
-
-		private Held(long epoch, long sentAt) {
-			this.epoch = epoch;
-			this.sentAt = sentAt;
-		}
-
-		@Override
-		public long epoch() {
-			return this.epoch;
-		}
-
-		@Override
-		public long sentAt() {
-			return this.sentAt;
-		}
+	private record Held(long epoch, long sentAt, AtomicReference<Held> place) implements Lease {
 
 		@Override
 		public CompletionStage<Boolean> renew(Duration leaseTime) {
-			return CompletableFuture.completedStage(ForgetfulStore.this.held.get() == this);
+			return CompletableFuture.completedStage(this.place.get() == this);
 		}
 
 		@Override
 		public CompletionStage<Boolean> release() {
-			return CompletableFuture
-				.completedStage(this.epoch == 0 || ForgetfulStore.this.held.compareAndSet(this, null));
+			return CompletableFuture.completedStage(this.epoch == 0 || this.place.compareAndSet(this, null));
 		}
 
 	}

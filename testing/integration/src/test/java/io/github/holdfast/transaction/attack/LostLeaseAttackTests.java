@@ -54,10 +54,10 @@ class LostLeaseAttackTests {
 				.isThrownBy(() -> runOut(nodes.first.locks()).run("stock", () -> {
 					int before = inTransaction(nodes.first);
 					nodes.awaitRunOut();
-					assertThatExceptionOfType(BusinessException.class)
+					assertThatExceptionOfType(Shop.BusinessException.class)
 						.isThrownBy(() -> elsewhere(() -> nodes.second.shop().locked(() -> {
 							nodes.second.newTransaction().executeWithoutResult((status) -> nodes.second.sell());
-							throw new BusinessException();
+							throw new Shop.BusinessException();
 						})));
 					nodes.first.transaction().executeWithoutResult((status) -> nodes.first.insertAfter(before));
 				}));
@@ -89,10 +89,10 @@ class LostLeaseAttackTests {
 		ForgetfulStore store = new ForgetfulStore();
 		try (Nodes nodes = new Nodes(database, Nodes.ALONE, store, "holdfast.handover-limit=1h")) {
 			CompletableFuture<?>[] next = new CompletableFuture<?>[1];
-			assertThatExceptionOfType(BusinessException.class).isThrownBy(() -> nodes.first.shop().locked(() -> {
+			assertThatExceptionOfType(Shop.BusinessException.class).isThrownBy(() -> nodes.first.shop().locked(() -> {
 				next[0] = Nodes.async(() -> nodes.first.shop().locked(nodes.first::sell));
 				Nodes.await(() -> nodes.first.waiting() == 1);
-				throw new BusinessException();
+				throw new Shop.BusinessException();
 			}));
 			next[0].join();
 			assertThat(store.grants()).as("one grant for both").isOne();
@@ -190,11 +190,6 @@ class LostLeaseAttackTests {
 		if (other.isCompletedExceptionally()) {
 			throw (RuntimeException) other.handle((result, ex) -> ex.getCause()).join();
 		}
-	}
-
-	@SuppressWarnings("serial")
-	private static final class BusinessException extends RuntimeException {
-
 	}
 
 }

@@ -193,13 +193,7 @@ final class Nodes implements AutoCloseable {
 
 	/** Ends the session of a transaction from outside. */
 	void kill(long session) {
-		String kill = String.format(this.database.kill, session);
-		if (kill.startsWith("SELECT")) {
-			query("SELECT count(*) FROM (" + kill + ") killed");
-		}
-		else {
-			execute(kill);
-		}
+		execute(String.format(this.database.kill, session));
 	}
 
 	long session(Node node) {

@@ -77,4 +77,9 @@ class Shop {
 
 	}
 
+	@SuppressWarnings("serial")
+	static final class BusinessException extends RuntimeException {
+
+	}
+
 }

@@ -38,11 +38,11 @@ class TransactionLockAttackTests {
 	void repeatableReadWaitsInAnOldSnapshotBesideReadCommitted(Database database) {
 		try (Nodes nodes = new Nodes(database)) {
 			CompletableFuture<?>[] next = new CompletableFuture<?>[1];
-			assertThatExceptionOfType(BusinessException.class).isThrownBy(() -> nodes.first.shop().locked(() -> {
+			assertThatExceptionOfType(Shop.BusinessException.class).isThrownBy(() -> nodes.first.shop().locked(() -> {
 				next[0] = Nodes.async(() -> nodes.second.shop().repeatableRead(nodes.second::sell));
 				nodes.awaitBlockedOr(() -> database == Database.H2 && nodes.second.waiting() > 0);
 				nodes.first.newTransaction().executeWithoutResult((status) -> nodes.first.sell());
-				throw new BusinessException();
+				throw new Shop.BusinessException();
 			}));
 			next[0].join();
 			assertThat(nodes.sales()).containsExactly(1, 2);
@@ -92,12 +92,12 @@ class TransactionLockAttackTests {
 	@Test
 	void innerTransactionAfterAnErrorOfTheOuterOneCanBeTriedAgain() {
 		try (Nodes nodes = new Nodes(Database.POSTGRESQL, Nodes.ALONE)) {
-			assertThatExceptionOfType(BusinessException.class).isThrownBy(() -> nodes.first.shop().locked(() -> {
+			assertThatExceptionOfType(Shop.BusinessException.class).isThrownBy(() -> nodes.first.shop().locked(() -> {
 				assertThatExceptionOfType(DataIntegrityViolationException.class)
 					.isThrownBy(() -> nodes.first.jdbc().update("INSERT INTO sale (n) VALUES (NULL)"));
 				assertThatExceptionOfType(CannotAcquireLockException.class).isThrownBy(
 						() -> nodes.first.newTransaction().executeWithoutResult((status) -> nodes.first.sell()));
-				throw new BusinessException();
+				throw new Shop.BusinessException();
 			}));
 			assertThat(nodes.sales()).isEmpty();
 		}
@@ -248,11 +248,6 @@ class TransactionLockAttackTests {
 			CompletableFuture.allOf(waiters.toArray(CompletableFuture<?>[]::new)).join();
 			assertThat(calls).hasValue(16);
 		}
-	}
-
-	@SuppressWarnings("serial")
-	private static final class BusinessException extends RuntimeException {
-
 	}
 
 }

@@ -14,6 +14,8 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
+import io.github.holdfast.testsupport.AroundDataSources;
+
 /** A statement or COMMIT whose session breaks, and which the database executes later. */
 final class Wire {
 
@@ -135,14 +137,7 @@ final class Wire {
 
 		@Bean
 		static BeanPostProcessor wiring(Wire wire) {
-			return new BeanPostProcessor() {
-
-				@Override
-				public Object postProcessAfterInitialization(Object bean, String beanName) {
-					return (bean instanceof DataSource pool) ? wire.wrap(pool) : bean;
-				}
-
-			};
+			return new AroundDataSources(wire::wrap);
 		}
 
 	}
