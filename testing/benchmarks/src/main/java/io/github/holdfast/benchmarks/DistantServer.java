@@ -17,21 +17,9 @@ import java.util.concurrent.locks.LockSupport;
  * network: what is sent arrives late, in both directions, and in any number of messages
  * at a time.
  */
-final class DistantServer implements AutoCloseable {
+record DistantServer(ServerSocket listener, int target, Duration messageTime) implements AutoCloseable {
 
 	private static final int BUFFER_SIZE = 16 * 1024;
-
-	private final ServerSocket listener;
-
-	private final int target;
-
-	private final Duration messageTime;
-
-	private DistantServer(ServerSocket listener, int target, Duration messageTime) {
-		this.listener = listener;
-		this.target = target;
-		this.messageTime = messageTime;
-	}
 
 	static DistantServer open(int target, Duration messageTime) throws IOException {
 		DistantServer server = new DistantServer(new ServerSocket(0, 0, InetAddress.getLoopbackAddress()), target,

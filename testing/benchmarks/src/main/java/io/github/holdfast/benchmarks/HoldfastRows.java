@@ -14,16 +14,7 @@ import org.springframework.util.Assert;
  * that locks the row, and on databases that may have rolled it back meanwhile one that
  * asks for it before the commit.
  */
-public final class HoldfastRows {
-
-	private final JdbcTemplate jdbc;
-
-	private final boolean postgres;
-
-	private HoldfastRows(JdbcTemplate jdbc, boolean postgres) {
-		this.jdbc = jdbc;
-		this.postgres = postgres;
-	}
+record HoldfastRows(JdbcTemplate jdbc, boolean postgres) {
 
 	public static HoldfastRows create(JdbcTemplate jdbc) {
 		String product = jdbc

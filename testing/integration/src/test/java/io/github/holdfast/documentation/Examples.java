@@ -132,16 +132,7 @@ final class Examples {
 
 	}
 
-	static class Templates {
-
-		private final LockTemplate locks;
-
-		private final TransactionTemplate transactions;
-
-		Templates(LockTemplate locks, TransactionTemplate transactions) {
-			this.locks = locks;
-			this.transactions = transactions;
-		}
+	record Templates(LockTemplate locks, TransactionTemplate transactions) {
 
 		void run(String sku) {
 			this.locks.run("stock:" + sku, () -> this.transactions.executeWithoutResult((status) -> status.flush()));
@@ -209,19 +200,7 @@ final class Examples {
 
 	}
 
-	static class Redisson {
-
-		private final RedissonClient redisson;
-
-		private final TransactionTemplate transactions;
-
-		private final StockService stock;
-
-		Redisson(RedissonClient redisson, TransactionTemplate transactions, StockService stock) {
-			this.redisson = redisson;
-			this.transactions = transactions;
-			this.stock = stock;
-		}
+	record Redisson(RedissonClient redisson, TransactionTemplate transactions, StockService stock) {
 
 		boolean isLocked(String sku) {
 			RLock lock = this.redisson.getLock("holdfast:stock:" + sku);
@@ -242,13 +221,7 @@ final class Examples {
 
 	}
 
-	abstract static class Customers {
-
-		private final CustomerMapper customers;
-
-		Customers(CustomerMapper customers) {
-			this.customers = customers;
-		}
+	record Customers(CustomerMapper customers) {
 
 		@DistributedLock(key = "'customer:' + #id", mode = LockMode.OPTIMISTIC)
 		@Transactional
@@ -268,19 +241,7 @@ final class Examples {
 
 	}
 
-	abstract static class Callers {
-
-		private final LockedStock stock;
-
-		private final StockRepository repository;
-
-		private final StockService service;
-
-		Callers(LockedStock stock, StockRepository repository, StockService service) {
-			this.stock = stock;
-			this.repository = repository;
-			this.service = service;
-		}
+	record Callers(LockedStock stock, StockRepository repository, StockService service) {
 
 		@Transactional
 		public void confirmAll(List<String> skus) {
@@ -322,21 +283,13 @@ final class Examples {
 
 	}
 
-	static class Stock {
+	interface Stock {
 
-		private int available;
+		String getSku();
 
-		String getSku() {
-			return "A";
-		}
+		int getAvailable();
 
-		int getAvailable() {
-			return this.available;
-		}
-
-		void setAvailable(int available) {
-			this.available = available;
-		}
+		void setAvailable(int available);
 
 	}
 

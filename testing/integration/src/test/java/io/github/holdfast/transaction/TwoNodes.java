@@ -25,18 +25,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /** Two nodes that sell from a stock of 100 pieces, with leases longer than any test. */
-final class TwoNodes {
+record TwoNodes(ApplicationContext first, ApplicationContext second) {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);
-
-	private final ApplicationContext first;
-
-	private final ApplicationContext second;
-
-	private TwoNodes(ApplicationContext first, ApplicationContext second) {
-		this.first = first;
-		this.second = second;
-	}
 
 	static void run(ApplicationContextRunner node, CommitGuardLevel level, ThrowingConsumer<TwoNodes> scenario) {
 		run(node, node, level, scenario);

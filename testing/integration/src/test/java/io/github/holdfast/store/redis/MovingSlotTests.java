@@ -135,22 +135,7 @@ class MovingSlotTests {
 	}
 
 	/** A slot that moves step by step, as by {@code redis-cli --cluster reshard}. */
-	private static final class MovingSlot {
-
-		private final RedisCluster cluster;
-
-		private final String slot;
-
-		private final RedisServer source;
-
-		private final RedisServer target;
-
-		private MovingSlot(RedisCluster cluster, String slot, RedisServer source, RedisServer target) {
-			this.cluster = cluster;
-			this.slot = slot;
-			this.source = source;
-			this.target = target;
-		}
+	private record MovingSlot(RedisCluster cluster, String slot, RedisServer source, RedisServer target) {
 
 		/**
 		 * Begins to move the slot of a key that is there. Nothing of it has moved yet.

@@ -15,13 +15,7 @@ import io.github.holdfast.testsupport.Threads;
 import static org.awaitility.Awaitility.await;
 
 /** What ZooKeeper has of the locks, as an operator would see it. */
-final class LockNodes {
-
-	private final CuratorFramework client;
-
-	LockNodes(CuratorFramework client) {
-		this.client = client;
-	}
+record LockNodes(CuratorFramework client) {
 
 	/** The parents of the locks. */
 	List<String> locks() {
