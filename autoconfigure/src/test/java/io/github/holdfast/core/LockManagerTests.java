@@ -10,10 +10,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
-import io.github.holdfast.LockListener;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -22,6 +21,7 @@ import org.springframework.aop.framework.ProxyFactory;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockContext;
+import io.github.holdfast.LockListener;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.store.local.LocalLockBackend;
@@ -41,16 +41,12 @@ class LockManagerTests {
 
 	private final CountDownLatch failure = new CountDownLatch(1);
 
+	@AutoClose
 	private final LockManager manager = new LockManager(failingOnce());
 
 	private final LockTemplate locks = new LockTemplate(this.manager).withWaitTime(Duration.ofSeconds(60));
 
 	private final String key = UUID.randomUUID().toString();
-
-	@AfterEach
-	void close() {
-		this.manager.close();
-	}
 
 	/** The first question fails when it is told to. */
 	private LockBackend failingOnce() {

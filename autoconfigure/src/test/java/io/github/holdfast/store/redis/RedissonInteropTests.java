@@ -1,8 +1,6 @@
 package io.github.holdfast.store.redis;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
@@ -62,23 +60,19 @@ class RedissonInteropTests {
 	@Test
 	void counterThatBothIncrementIsExact() throws Exception {
 		String counter = "counter:" + this.key;
-		List<FutureTask<Boolean>> threads = new ArrayList<>();
-		for (int i = 0; i < 2; i++) {
-			threads.add(Threads.start(times(() -> {
-				this.lock.lock();
-				increment(counter);
-				this.lock.unlock();
-				return true;
-			})));
-			threads.add(Threads.start(times(() -> {
-				LockBackend.Lease lease = this.node.acquired(Requests.request(this.key, LONG));
-				increment(counter);
-				return RedisNode.release(lease);
-			})));
-		}
-		for (FutureTask<Boolean> thread : threads) {
-			assertThat(thread.get(LONG.toSeconds(), TimeUnit.SECONDS)).isTrue();
-		}
+		Callable<Boolean> byRedisson = times(() -> {
+			this.lock.lock();
+			increment(counter);
+			this.lock.unlock();
+			return true;
+		});
+		Callable<Boolean> byHoldfast = times(() -> {
+			LockBackend.Lease lease = this.node.acquired(Requests.request(this.key, LONG));
+			increment(counter);
+			return RedisNode.release(lease);
+		});
+		assertThat(Threads.together(4, (thread) -> ((thread % 2 == 0) ? byRedisson : byHoldfast).call()))
+			.containsOnly(true);
 		assertThat(this.server.command("GET", counter)).isEqualTo(String.valueOf(4 * TURNS));
 	}
 

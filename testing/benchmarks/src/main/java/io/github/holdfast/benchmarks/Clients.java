@@ -287,7 +287,7 @@ class Clients {
 
 	static LockClient lockStatements(ApplicationContext application) {
 		HoldfastRows rows = HoldfastRows.create(application.getBean(JdbcTemplate.class));
-		return new Row(rows::insert, (key, body) -> {
+		return new Row(ConcurrentHashMap.newKeySet(), rows::insert, (key, body) -> {
 			long owner = rows.lock(key);
 			body.run();
 			rows.ask(key, owner);
@@ -309,18 +309,8 @@ class Clients {
 	}
 
 	/** The lock of a row in a table of locks, which is inserted at its first use. */
-	private static final class Row implements LockClient {
-
-		private final Set<String> known = ConcurrentHashMap.newKeySet();
-
-		private final Consumer<String> insert;
-
-		private final BiConsumer<String, Runnable> lockAndRun;
-
-		Row(Consumer<String> insert, BiConsumer<String, Runnable> lockAndRun) {
-			this.insert = insert;
-			this.lockAndRun = lockAndRun;
-		}
+	private record Row(Set<String> known, Consumer<String> insert,
+			BiConsumer<String, Runnable> lockAndRun) implements LockClient {
 
 		@Override
 		public void run(String key, Runnable body) {

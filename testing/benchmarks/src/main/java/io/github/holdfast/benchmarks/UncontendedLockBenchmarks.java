@@ -115,12 +115,6 @@ public class UncontendedLockBenchmarks {
 	}
 
 	@Benchmark
-	@Threads(1)
-	public void oneThread(Caller caller) {
-		caller.call();
-	}
-
-	@Benchmark
 	@Threads(16)
 	public void distinctKeys(Caller caller) {
 		caller.call();

@@ -2,7 +2,7 @@ package io.github.holdfast.autoconfigure;
 
 import java.util.List;
 
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
@@ -31,12 +31,8 @@ class RedisQuorumConfigurationTests {
 
 	private static final String LOCK = "holdfast:A";
 
+	@AutoClose
 	private final RedisQuorum quorum = new RedisQuorum();
-
-	@AfterAll
-	void stop() {
-		this.quorum.close();
-	}
 
 	@Test
 	void nodesOfThePropertyKeepTheLocks() {

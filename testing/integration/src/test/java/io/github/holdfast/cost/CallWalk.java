@@ -1,6 +1,5 @@
 package io.github.holdfast.cost;
 
-import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.util.Map;
@@ -27,6 +26,8 @@ import com.sun.jdi.request.ClassPrepareRequest;
 import com.sun.jdi.request.EventRequest;
 import com.sun.jdi.request.EventRequestManager;
 import com.sun.jdi.request.MethodEntryRequest;
+
+import io.github.holdfast.testsupport.Threads;
 
 /**
  * What one locked call goes through, as a debugger sees it: the files of the library of
@@ -63,16 +64,7 @@ record CallWalk(Set<String> files, Map<String, Integer> mutable) {
 	}
 
 	private static void discard(InputStream output) {
-		Thread reader = new Thread(() -> {
-			try (output) {
-				output.transferTo(OutputStream.nullOutputStream());
-			}
-			catch (IOException ex) {
-				// The process has ended
-			}
-		}, "call-walk-output");
-		reader.setDaemon(true);
-		reader.start();
+		Threads.start(() -> output.transferTo(OutputStream.nullOutputStream()));
 	}
 
 	private void follow(VirtualMachine machine) throws InterruptedException {

@@ -4,7 +4,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.IntStream;
 
 import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
 import io.github.resilience4j.circuitbreaker.CircuitBreaker.State;
@@ -31,6 +30,7 @@ import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.RedisStore;
 import io.github.holdfast.testsupport.TestDatabase;
+import io.github.holdfast.testsupport.Threads;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -51,14 +51,8 @@ class CircuitBreakerTests {
 				assertThat(stock.deduct("A", 1)).isOne();
 				server.kill();
 				// By keys of their own: a release before them may still wait
-				CompletableFuture.allOf(
-						IntStream.range(1, CALLS)
-							.mapToObj((call) -> CompletableFuture.runAsync(
-									() -> assertThatExceptionOfType(LockBackendException.class)
-										.isThrownBy(() -> stock.deduct("A" + call, 1)),
-									(task) -> new Thread(task).start()))
-							.toArray(CompletableFuture<?>[]::new))
-					.join();
+				Threads.together(CALLS - 1, (call) -> assertThatExceptionOfType(LockBackendException.class)
+					.isThrownBy(() -> stock.deduct("A" + call, 1)));
 				int attempts = context.getBean(Attempts.class).count.get();
 				assertThatExceptionOfType(CallNotPermittedException.class).isThrownBy(() -> stock.deduct("A", 1));
 				assertThat(context.getBean(Attempts.class).count).as("the store is not asked").hasValue(attempts);

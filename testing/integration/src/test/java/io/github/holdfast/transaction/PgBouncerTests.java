@@ -1,9 +1,6 @@
 package io.github.holdfast.transaction;
 
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.Tag;
@@ -14,10 +11,11 @@ import org.junit.jupiter.api.condition.EnabledIf;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.PgBouncer;
 import io.github.holdfast.testsupport.TestDatabase;
+import io.github.holdfast.testsupport.Threads;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -70,19 +68,14 @@ class PgBouncerTests {
 		return sold.get();
 	}
 
-	private static void sell(List<LockedShop> shops) {
+	private static void sell(List<LockedShop> shops) throws Exception {
 		AtomicInteger next = new AtomicInteger();
-		Executor threads = (task) -> new Thread(task).start();
-		List<CompletableFuture<Void>> sales = new ArrayList<>();
-		for (int i = 0; i < 16; i++) {
-			LockedShop shop = shops.get(i % 2);
-			sales.add(CompletableFuture.runAsync(() -> {
-				while (next.getAndIncrement() < CALLS) {
-					shop.take(Thread::yield);
-				}
-			}, threads));
-		}
-		sales.forEach(CompletableFuture::join);
+		Threads.together(16, (thread) -> {
+			while (next.getAndIncrement() < CALLS) {
+				shops.get(thread % 2).take(Thread::yield);
+			}
+			return null;
+		});
 	}
 
 }

@@ -97,10 +97,6 @@ public final class RedisServer implements AutoCloseable {
 		return this.port;
 	}
 
-	public long pid() {
-		return this.process.pid();
-	}
-
 	/** Runs a command as the user who may do everything, on a connection of its own. */
 	public Object command(String... command) {
 		try (Jedis jedis = new Jedis(new HostAndPort("127.0.0.1", this.port), CLIENT)) {
@@ -163,9 +159,17 @@ public final class RedisServer implements AutoCloseable {
 		this.process.kill();
 		if (Files.exists(clock())) {
 			// What libfaketime leaves behind in a process that cannot clean up
-			ServerProcess.delete(Path.of("/dev/shm/faketime_shm_" + pid()));
-			ServerProcess.delete(Path.of("/dev/shm/sem.faketime_sem_" + pid()));
+			ServerProcess.delete(Path.of("/dev/shm/faketime_shm_" + this.process.pid()));
+			ServerProcess.delete(Path.of("/dev/shm/sem.faketime_sem_" + this.process.pid()));
 		}
+	}
+
+	public void pause() {
+		this.process.signal("STOP");
+	}
+
+	public void resume() {
+		this.process.signal("CONT");
 	}
 
 	public void restart() {

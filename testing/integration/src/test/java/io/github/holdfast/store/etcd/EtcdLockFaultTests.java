@@ -10,8 +10,7 @@ import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.PutOption;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 import io.github.holdfast.LockBackendException;
@@ -35,21 +34,12 @@ class EtcdLockFaultTests extends LockFaultContractTests {
 
 	private static final Duration LONG = Duration.ofSeconds(60);
 
-	private static EtcdServer server;
+	@AutoClose
+	private static final EtcdServer server = EtcdServer.start();
 
 	private EtcdNode first;
 
 	private EtcdNode second;
-
-	@BeforeAll
-	static void start() {
-		server = EtcdServer.start();
-	}
-
-	@AfterAll
-	static void stop() {
-		server.close();
-	}
 
 	@Override
 	protected TestStore<?> open() {

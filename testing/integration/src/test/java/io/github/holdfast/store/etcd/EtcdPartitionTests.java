@@ -6,17 +6,16 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.github.holdfast.LockBackendException;
-import io.github.holdfast.testsupport.TestLease;
 import io.github.holdfast.testsupport.EtcdServer;
 import io.github.holdfast.testsupport.FaultProxy.Fault;
 import io.github.holdfast.testsupport.LeasePartitionContractTests;
 import io.github.holdfast.testsupport.RequiresEtcd;
+import io.github.holdfast.testsupport.TestLease;
 import io.github.holdfast.testsupport.TestStore;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -28,19 +27,10 @@ import static org.awaitility.Awaitility.await;
 @RequiresEtcd
 class EtcdPartitionTests extends LeasePartitionContractTests {
 
-	private static EtcdServer server;
+	@AutoClose
+	private static final EtcdServer server = EtcdServer.start();
 
 	private EtcdStore etcd;
-
-	@BeforeAll
-	static void start() {
-		server = EtcdServer.start();
-	}
-
-	@AfterAll
-	static void stop() {
-		server.close();
-	}
 
 	@Override
 	protected TestStore<?> open() {

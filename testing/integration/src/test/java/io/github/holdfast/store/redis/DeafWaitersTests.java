@@ -7,7 +7,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
@@ -43,12 +43,8 @@ class DeafWaitersTests {
 
 	private final String key = "deaf:" + UUID.randomUUID();
 
+	@AutoClose
 	private final RedisServer server = RedisServer.start();
-
-	@AfterAll
-	void stop() {
-		this.server.close();
-	}
 
 	@ParameterizedTest
 	@EnumSource

@@ -1,6 +1,6 @@
 package io.github.holdfast.store.redis;
 
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.TestInstance;
 
 import io.github.holdfast.LockBackend;
@@ -11,15 +11,11 @@ import io.github.holdfast.testsupport.RedisServer;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class MixedRedisLockBackendTests extends SharedLockContractTests {
 
+	@AutoClose
 	private final RedisNode redisson = RedisClientType.REDISSON.connect(RedisServer.shared().port());
 
+	@AutoClose
 	private final RedisNode lettuce = RedisClientType.LETTUCE.connect(RedisServer.shared().port());
-
-	@AfterAll
-	void close() {
-		this.redisson.close();
-		this.lettuce.close();
-	}
 
 	@Override
 	protected LockBackend backend() {

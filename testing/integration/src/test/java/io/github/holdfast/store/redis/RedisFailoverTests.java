@@ -1,6 +1,5 @@
 package io.github.holdfast.store.redis;
 
-import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -119,13 +118,13 @@ class RedisFailoverTests {
 			try {
 				locks.run(keys(2, 1).get(0), () -> {
 					LockContext lock = LockContext.current().orElseThrow();
-					signal(master, "-STOP");
+					master.pause();
 					await().during(LEASE.multipliedBy(2)).atMost(LEASE.multipliedBy(4)).until(lock::isValid);
 					kept.set(lock.isValid());
 				});
 			}
 			finally {
-				signal(master, "-CONT");
+				master.resume();
 			}
 			assertThat(kept).isTrue();
 			assertThatExceptionOfType(LockLostAfterWorkException.class).isThrownBy(lost::close);
@@ -146,15 +145,6 @@ class RedisFailoverTests {
 
 	private static int masterOf(int slot) {
 		return ((slot + 1) * 3 - 1) / ClusterSlotHashUtil.SLOT_COUNT;
-	}
-
-	private static void signal(RedisServer server, String signal) {
-		try {
-			assertThat(new ProcessBuilder("kill", signal, Long.toString(server.pid())).start().waitFor()).isZero();
-		}
-		catch (IOException | InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
 	}
 
 }

@@ -7,8 +7,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -37,7 +36,8 @@ class RedisLockFaultTests extends LockFaultContractTests {
 
 	private static final Duration LONG = Requests.LONG;
 
-	private static RedisServer server;
+	@AutoClose
+	private static final RedisServer server = RedisServer.start();
 
 	@Parameter
 	private RedisClientType client;
@@ -45,16 +45,6 @@ class RedisLockFaultTests extends LockFaultContractTests {
 	private RedisNode node;
 
 	private LockKey names;
-
-	@BeforeAll
-	static void start() {
-		server = RedisServer.start();
-	}
-
-	@AfterAll
-	static void stop() {
-		server.close();
-	}
 
 	@Override
 	protected TestStore<?> open() {

@@ -6,8 +6,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
@@ -37,20 +36,11 @@ import static org.awaitility.Awaitility.await;
 @EnumSource(RedisClientType.class)
 class RedisPartitionTests extends LeasePartitionContractTests {
 
-	private static RedisServer server;
+	@AutoClose
+	private static final RedisServer server = RedisServer.start();
 
 	@Parameter
 	private RedisClientType client;
-
-	@BeforeAll
-	static void start() {
-		server = RedisServer.start();
-	}
-
-	@AfterAll
-	static void stop() {
-		server.close();
-	}
 
 	@Override
 	protected TestStore<?> open() {

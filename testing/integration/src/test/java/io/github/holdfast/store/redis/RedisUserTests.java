@@ -10,7 +10,7 @@ import java.util.stream.Stream;
 
 import org.awaitility.core.ConditionTimeoutException;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
@@ -45,12 +45,8 @@ class RedisUserTests {
 
 	private static final Duration LONG = Requests.LONG;
 
+	@AutoClose
 	private final RedisServer server = RedisServer.start();
-
-	@AfterAll
-	void stop() {
-		this.server.close();
-	}
 
 	@ParameterizedTest
 	@EnumSource

@@ -16,8 +16,7 @@ import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -40,10 +39,13 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 	/** Longer than what a test may take: its end is not what frees a lock. */
 	private static final Duration LONG_SESSION = Duration.ofSeconds(10);
 
+	@AutoClose
 	private static final ZooKeeperServer server = ZooKeeperServer.start();
 
+	@AutoClose
 	private final CuratorFramework near = ZooKeeperServer.client("127.0.0.1:" + server.port(), LONG_SESSION);
 
+	@AutoClose
 	private final CuratorFramework far = server.client();
 
 	private final ZooKeeperLockBackend backend = new ZooKeeperLockBackend(() -> this.near);
@@ -52,20 +54,9 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 
 	private final LockNodes nodes = new LockNodes(this.far);
 
-	@AfterAll
-	static void stop() {
-		server.close();
-	}
-
 	@Override
 	protected TestStore<?> open() {
 		return new ZooKeeperStore(server);
-	}
-
-	@AfterEach
-	void close() {
-		this.near.close();
-		this.far.close();
 	}
 
 	@Test

@@ -6,7 +6,7 @@ import java.util.concurrent.FutureTask;
 
 import org.apache.curator.framework.CuratorFramework;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -30,14 +30,10 @@ import static org.awaitility.Awaitility.await;
 @Tag("long")
 class ZooKeeperPartitionTests extends PartitionContractTests {
 
+	@AutoClose
 	private static final ZooKeeperServer server = ZooKeeperServer.start();
 
 	private ZooKeeperStore zooKeeper;
-
-	@AfterAll
-	static void stop() {
-		server.close();
-	}
 
 	@Override
 	protected TestStore<?> open() {
