@@ -6,9 +6,7 @@ import java.sql.DriverManager;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -41,15 +39,15 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockConfigurationException;
-import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockContext;
+import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.actuate.LocksEndpoint;
 import io.github.holdfast.actuate.LocksEndpoint.CallDescriptor;
 import io.github.holdfast.actuate.LocksEndpoint.ForceReleaseDescriptor;
 import io.github.holdfast.actuate.LocksEndpoint.LockDescriptor;
 import io.github.holdfast.actuate.LocksEndpoint.LocksDescriptor;
-import io.github.holdfast.actuate.LocksEndpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
@@ -80,7 +78,7 @@ class AheadOfTimeTests {
 			assertThat(orders.held(new Order(new Customer("7"), 1))).containsExactly("order:7");
 			try (LockTemplate.Scope scope = context.getBean(LockTemplate.class).acquire("quote:7")) {
 				assertThat(scope).isNotNull();
-				assertThat(onAnotherThread(() -> orders.quote("7"))).isEqualTo("the last one");
+				assertThat(CompletableFuture.supplyAsync(() -> orders.quote("7")).join()).isEqualTo("the last one");
 			}
 		});
 	}
@@ -181,10 +179,6 @@ class AheadOfTimeTests {
 				test.accept(context);
 			}
 		});
-	}
-
-	private static <T extends @Nullable Object> T onAnotherThread(Supplier<T> call) {
-		return CompletableFuture.supplyAsync(call).join();
 	}
 
 	@Configuration(proxyBeanMethods = false)

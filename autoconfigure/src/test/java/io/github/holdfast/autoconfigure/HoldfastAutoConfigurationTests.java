@@ -38,7 +38,6 @@ import org.springframework.transaction.support.ResourceTransactionManager;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.LockContext;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.LockGuard;
@@ -392,7 +391,7 @@ class HoldfastAutoConfigurationTests {
 				.doesNotHaveBean(GuardedManagers.class)
 				.doesNotHaveBean(LockGuard.class);
 			assertThat(context.getBean(Service.class).locked("A")).isEmpty();
-			List<String> keys = context.getBean(LockTemplate.class).execute("A", () -> heldKeys());
+			List<String> keys = context.getBean(LockTemplate.class).execute("A", LockedApplication::heldKeys);
 			assertThat(keys).isEmpty();
 			context.getBean(LockTemplate.class).acquire("A").close();
 		});
@@ -411,7 +410,7 @@ class HoldfastAutoConfigurationTests {
 							"org.redisson", "io.etcd", "org.apache.curator", "org.springframework.data"))
 			.withBean(Injected.class)
 			.run((context) -> {
-				List<String> keys = context.getBean(LockTemplate.class).execute("A", () -> heldKeys());
+				List<String> keys = context.getBean(LockTemplate.class).execute("A", LockedApplication::heldKeys);
 				assertThat(keys).containsExactly("A");
 			});
 	}
@@ -451,15 +450,11 @@ class HoldfastAutoConfigurationTests {
 		});
 	}
 
-	private static List<String> heldKeys() {
-		return LockContext.current().map(LockContext::keys).orElse(List.of());
-	}
-
 	static class Service {
 
 		@DistributedLock(key = "#key")
 		public List<String> locked(String key) {
-			return heldKeys();
+			return LockedApplication.heldKeys();
 		}
 
 	}

@@ -1,8 +1,7 @@
 package io.github.holdfast.autoconfigure;
 
+import java.util.List;
 import java.util.UUID;
-
-import io.github.holdfast.LockConfigurationException;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
@@ -12,6 +11,9 @@ import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.boot.transaction.autoconfigure.TransactionManagerCustomizationAutoConfiguration;
+
+import io.github.holdfast.LockConfigurationException;
+import io.github.holdfast.LockContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -37,6 +39,11 @@ public final class LockedApplication {
 					TransactionManagerCustomizationAutoConfiguration.class, TransactionAutoConfiguration.class))
 			.withPropertyValues("spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID(),
 					"spring.datasource.hikari.minimum-idle=1");
+	}
+
+	/** The keys of the innermost lock of this thread. */
+	public static List<String> heldKeys() {
+		return LockContext.current().map(LockContext::keys).orElse(List.of());
 	}
 
 	public static void assertRefused(ApplicationContextRunner application, String... text) {

@@ -7,17 +7,17 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-import io.github.holdfast.DistributedLock;
-import io.github.holdfast.LockContext;
-import io.github.holdfast.LockListener;
-import io.github.holdfast.LockNotAcquiredException;
-import io.github.holdfast.LockTemplate;
-import io.github.holdfast.autoconfigure.LockedApplication;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.context.annotation.Lazy;
+
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockListener;
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.autoconfigure.LockedApplication;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -114,12 +114,9 @@ class BusyLockTests {
 			})
 			.run((context) -> {
 				LockTemplate locks = context.getBean(LockTemplate.class);
-				LockTemplate.Scope holder = CompletableFuture.supplyAsync(() -> locks.acquire("busy:A")).get();
-				try {
+				try (LockTemplate.Scope holder = CompletableFuture.supplyAsync(() -> locks.acquire("busy:A")).get()) {
+					assertThat(holder).isNotNull();
 					call.on(context.getBean(Service.class));
-				}
-				finally {
-					holder.close();
 				}
 			});
 	}
@@ -195,7 +192,7 @@ class BusyLockTests {
 
 		@DistributedLock(key = "'fallback:' + #sku")
 		public String locked(String sku) {
-			return heldKeys();
+			return LockedApplication.heldKeys().toString();
 		}
 
 		@DistributedLock(key = "'busy:' + #sku", fallbackMethod = "failing")
@@ -214,7 +211,7 @@ class BusyLockTests {
 
 		@DistributedLock(key = "'package:' + #sku")
 		String hidden(String sku) {
-			return heldKeys();
+			return LockedApplication.heldKeys().toString();
 		}
 
 		@DistributedLock(key = "'busy:' + #sku", fallbackMethod = "skipVoid")
@@ -223,10 +220,6 @@ class BusyLockTests {
 			this.self.throwing("A");
 		}
 
-	}
-
-	private static String heldKeys() {
-		return LockContext.current().map(LockContext::keys).orElse(List.of()).toString();
 	}
 
 }

@@ -85,13 +85,13 @@ class LockedInterfaceTests {
 		@Override
 		@DistributedLock(key = "'doc:' + #invoice.id()", fallbackMethod = "later")
 		public List<String> handle(Invoice invoice) {
-			return heldKeys();
+			return LockedApplication.heldKeys();
 		}
 
 		@Override
 		@DistributedLock("'later:' + #invoice.id()")
 		public List<String> later(Invoice invoice) {
-			return heldKeys();
+			return LockedApplication.heldKeys();
 		}
 
 	}
@@ -100,7 +100,7 @@ class LockedInterfaceTests {
 	@ValueSource(booleans = { true, false })
 	@SuppressWarnings("unchecked")
 	void annotationOfAGenericInterfaceCounts(boolean classProxy) {
-		LockedHandler<Invoice> lambda = (invoice) -> heldKeys();
+		LockedHandler<Invoice> lambda = (invoice) -> LockedApplication.heldKeys();
 		LockedHandler<Invoice> methodReference = LockedInterfaceTests::heldKeys;
 		LockedApplication.local()
 			.withPropertyValues("spring.aop.proxy-target-class=" + classProxy)
@@ -126,7 +126,7 @@ class LockedInterfaceTests {
 
 		@Override
 		public List<String> handle(Invoice document) {
-			return heldKeys();
+			return LockedApplication.heldKeys();
 		}
 
 	}
@@ -225,11 +225,7 @@ class LockedInterfaceTests {
 	}
 
 	private static List<String> heldKeys(Object argument) {
-		return heldKeys();
-	}
-
-	private static List<String> heldKeys() {
-		return LockContext.current().map(LockContext::keys).orElse(List.of());
+		return LockedApplication.heldKeys();
 	}
 
 	private static String currentName() {

@@ -11,15 +11,9 @@ import io.github.holdfast.LockRequest;
 import io.github.holdfast.store.Polling;
 
 /** A custom backend on a {@link MapStore}: it polls until the lock is free. */
-final class MapLockBackend implements LockBackend {
+record MapLockBackend(MapStore store) implements LockBackend {
 
 	private static final Polling POLLING = new Polling(Duration.ofMillis(5), Duration.ofMillis(100));
-
-	private final MapStore store;
-
-	MapLockBackend(MapStore store) {
-		this.store = store;
-	}
 
 	@Override
 	public @Nullable Lease acquire(LockRequest request) throws InterruptedException {

@@ -33,7 +33,6 @@ import io.github.holdfast.testsupport.Threads;
  * What one locked call goes through, as a debugger sees it: the files of the library of
  * which it enters a method, on whatever thread, and the classes of which it makes an
  * object, with their fields that are not final.
- *
  */
 record CallWalk(Set<String> files, Map<String, Integer> mutable) {
 

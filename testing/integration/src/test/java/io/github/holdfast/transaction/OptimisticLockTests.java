@@ -401,11 +401,7 @@ class OptimisticLockTests {
 	}
 
 	private static CompletableFuture<Void> start(Runnable action) {
-		CompletableFuture<Void> outcome = new CompletableFuture<>();
-		return outcome.completeAsync(() -> {
-			action.run();
-			return null;
-		}, (task) -> new Thread(task).start());
+		return CompletableFuture.runAsync(action, (task) -> new Thread(task).start());
 	}
 
 }

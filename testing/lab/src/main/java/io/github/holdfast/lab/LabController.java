@@ -27,9 +27,6 @@ import org.springframework.web.bind.annotation.RestController;
 import io.github.holdfast.lab.strategy.OrderView;
 import io.github.holdfast.lab.strategy.StrategyType;
 
-/**
- * The lab over HTTP.
- */
 @RestController
 @RequestMapping("/lab")
 @Profile("lab")

@@ -9,9 +9,6 @@ import org.springframework.http.HttpStatus;
 import org.springframework.http.ProblemDetail;
 import org.springframework.web.ErrorResponseException;
 
-/**
- * Thrown when the lab refuses a request.
- */
 final class LabException extends ErrorResponseException {
 
 	private static final long serialVersionUID = 1L;

@@ -11,9 +11,6 @@ import io.github.holdfast.lab.strategy.Mishap;
 import io.github.holdfast.lab.strategy.Order;
 import io.github.holdfast.lab.strategy.OrderView;
 
-/**
- * Talks to the nodes.
- */
 final class NodeClient {
 
 	/** Longer than an order waits and a node stands still. */

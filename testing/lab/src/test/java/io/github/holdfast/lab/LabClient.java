@@ -42,10 +42,6 @@ final class LabClient {
 		return request.body(json).retrieve().toEntity(String.class);
 	}
 
-	/**
-	 * Starts a run.
-	 * @return its id
-	 */
 	String start(String json) {
 		ResponseEntity<String> answer = post("/runs", json);
 		if (answer.getStatusCode().value() != 201) {
@@ -58,7 +54,6 @@ final class LabClient {
 		return this.client.get().uri("/runs/{id}", id).retrieve().requiredBody(Run.View.class);
 	}
 
-	/** Waits until a run is over. */
 	Run.View await(String id) {
 		return Awaitility.await("end of run " + id)
 			.atMost(RUN_TIME)

@@ -79,7 +79,6 @@ final class Rungs {
 		};
 	}
 
-	/** A rung. */
 	record Rung(String id, StrategyType strategy, String expected) {
 
 		@Override
@@ -89,7 +88,6 @@ final class Rungs {
 
 	}
 
-	/** What is recorded of a run. */
 	record Recording(Run.View run, Trial.@Nullable LostUpdate lost, List<String> columns, List<List<?>> orders) {
 	}
 

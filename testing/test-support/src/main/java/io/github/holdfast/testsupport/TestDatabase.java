@@ -5,6 +5,8 @@ import java.util.UUID;
 
 import javax.sql.DataSource;
 
+import com.zaxxer.hikari.HikariDataSource;
+
 /** The databases that tests run on: real servers, started when they are needed. */
 public enum TestDatabase {
 
@@ -66,6 +68,15 @@ public enum TestDatabase {
 	/** Creates an empty database that child JVMs and a {@link FaultProxy} can reach. */
 	public DatabaseAccess newRemoteDatabase() {
 		return remote(newDatabase());
+	}
+
+	/** Creates a database in which nothing is but the lock table. */
+	public DatabaseAccess newLockDatabase() {
+		DatabaseAccess database = newDatabase();
+		try (HikariDataSource dataSource = database.dataSource(1)) {
+			createLockTable(dataSource);
+		}
+		return database;
 	}
 
 	public void createLockTable(DataSource dataSource) {

@@ -28,10 +28,7 @@ abstract class AbstractJdbcLockBackendTests extends LeaseExpiryContractTests {
 
 	@BeforeAll
 	void open() {
-		DatabaseAccess access = this.database.newDatabase();
-		try (HikariDataSource dataSource = access.dataSource(1)) {
-			this.database.createLockTable(dataSource);
-		}
+		DatabaseAccess access = this.database.newLockDatabase();
 		this.first = access.dataSource(20);
 		this.second = access.dataSource(20);
 	}

@@ -43,7 +43,7 @@ class LeastPrivilegeTests {
 	@ParameterizedTest
 	@EnumSource(value = TestDatabase.class, names = { "POSTGRESQL", "MARIADB" })
 	void commitsAreFencedWithTheDocumentedPrivileges(TestDatabase database) {
-		DatabaseAccess owner = newDatabase(database);
+		DatabaseAccess owner = database.newLockDatabase();
 		try (HikariDataSource admin = owner.dataSource(1)) {
 			JdbcTemplate jdbc = new JdbcTemplate(admin);
 			jdbc.execute("CREATE TABLE work (id integer)");
@@ -96,7 +96,7 @@ class LeastPrivilegeTests {
 	/** Everything that is done with the tables. */
 	private static ThrowingCallable using(TestDatabase database, List<String> privileges) {
 		return () -> {
-			DatabaseAccess owner = newDatabase(database);
+			DatabaseAccess owner = database.newLockDatabase();
 			DatabaseAccess user = database.newUser(owner,
 					privileges.stream().map((it) -> "GRANT " + it + " TO shop_app").toList());
 			try (HikariDataSource admin = owner.dataSource(1); HikariDataSource dataSource = user.dataSource(2)) {
@@ -128,14 +128,6 @@ class LeastPrivilegeTests {
 		LockBackend.Lease lease = backend.acquire(Requests.request("key", Duration.ofSeconds(10)));
 		assertThat(lease).isNotNull();
 		return lease;
-	}
-
-	private static DatabaseAccess newDatabase(TestDatabase database) {
-		DatabaseAccess owner = database.newDatabase();
-		try (HikariDataSource dataSource = owner.dataSource(1)) {
-			database.createLockTable(dataSource);
-		}
-		return owner;
 	}
 
 }

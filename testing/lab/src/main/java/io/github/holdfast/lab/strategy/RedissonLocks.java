@@ -8,9 +8,6 @@ import org.redisson.api.RedissonClient;
 
 import org.springframework.transaction.annotation.Transactional;
 
-/**
- * Strategies with Redisson.
- */
 @NodeComponent
 class RedissonLocks {
 
