@@ -110,8 +110,7 @@ final class TransactionClaims implements TransactionExecutionListener {
 			}
 		}
 		if (taken) {
-			// The database is faster than the queue at waking the next one
-			call.taken(rows.rows().dialect().cancelsWaits());
+			call.taken(rows.rows().dialect().freesRowsEarly());
 		}
 	}
 

@@ -101,10 +101,17 @@ public enum SqlDialect {
 	/**
 	 * Whether a wait for a row can be ended from another thread. Without it, waiters
 	 * poll.
-	 * @return {@code false} for H2
 	 */
-	public boolean cancelsWaits() {
+	boolean cancelsWaits() {
 		return this != H2;
+	}
+
+	/**
+	 * Whether the next holder can continue before a commit is durable. Then it pays to
+	 * let one more thread of this JVM wait in the database.
+	 */
+	public boolean freesRowsEarly() {
+		return this == MYSQL;
 	}
 
 	/**
