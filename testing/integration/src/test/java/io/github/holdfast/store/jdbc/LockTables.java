@@ -32,6 +32,7 @@ final class LockTables {
 			boolean autoCommit) {
 		HikariDataSource dataSource = access.dataSource(16, (config) -> {
 			config.setAutoCommit(autoCommit);
+			config.setIsolateInternalQueries(!autoCommit);
 			config.setTransactionIsolation(isolation);
 		});
 		database.createLockTable(dataSource);
