@@ -383,7 +383,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 
 	/**
 	 * Whether a transaction under this call was committed, or may have been.
-	 * @return {@code true} if one was
+	 * @return {@code true} if one was or may have been
 	 */
 	public boolean isCommitted() {
 		return has(Result.COMMITTED) || has(Result.UNKNOWN);

@@ -92,7 +92,7 @@ final class TransactionClaims implements TransactionExecutionListener {
 	private static void claim(OpenTransaction open, LockCall call, RowClaims rows) {
 		if (call.has(Result.UNKNOWN)) {
 			throw new IllegalStateException("Lock " + LockException.quote(call.keys().get(0))
-					+ ": the COMMIT of an earlier transaction under it got no answer, and may still take effect. Let that "
+					+ ": the COMMIT of an earlier transaction under it got no answer, and may still take effect. Let its "
 					+ "exception leave the method");
 		}
 		boolean taken = false;

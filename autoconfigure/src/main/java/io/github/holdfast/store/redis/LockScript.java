@@ -174,18 +174,19 @@ enum LockScript {
 	}
 
 	/**
-	 * What several scripts begin with.
+	 * Parts of several scripts.
 	 */
 	private static final class Lua {
 
 		static final String TIME = "local time = redis.call('time')\nlocal now = time[1] * 1000000 + time[2]\n";
 
+		/** Reads {@code shared}, {@code now} and {@code owner}. */
 		static final String SHARES = """
 				local mine = shared and redis.call('zremrangebyscore', KEYS[5], '-inf', now)
 					and redis.call('zscore', KEYS[5], owner)
 				""";
 
-		/** A shared lock ends with the last lease. */
+		/** A shared lock ends with the last lease. Leaves the rest of its time. */
 		static final String EXPIRE = """
 				local final = redis.call('zrevrange', KEYS[5], 0, 0, 'withscores')[2]
 				local rest = math.ceil(((final or 0) - now) / 1000)
