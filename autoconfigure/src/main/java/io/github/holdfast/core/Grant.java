@@ -14,7 +14,6 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockException;
 import io.github.holdfast.LockListener.Operation;
 import io.github.holdfast.LockRequest;
-import io.github.holdfast.core.LockGuard.PendingLease;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -89,10 +88,6 @@ public final class Grant {
 	public boolean isValid() {
 		return this.state == State.HELD && this.lease.isAlive()
 				&& (!this.lease.expires() || this.claimed || System.nanoTime() - this.end < 0);
-	}
-
-	boolean isTaken() {
-		return !(this.lease instanceof PendingLease pending) || pending.isTaken();
 	}
 
 	/**

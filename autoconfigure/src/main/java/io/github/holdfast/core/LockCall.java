@@ -334,14 +334,10 @@ public final class LockCall implements LockContext, AutoCloseable {
 	}
 
 	/**
-	 * Called inside the transaction that the method declares, before the method. A
-	 * transaction of a manager other than the expected one would run without the lock.
+	 * Called inside the transaction that the method declares, before the method.
 	 */
 	public void beforeBody() {
 		this.manager.guard().beforeBody(this);
-		Assert.state(this.grants.stream().allMatch(Grant::isTaken),
-				"The lock was to be taken by the transaction of the method, but the transaction has begun without it. "
-						+ "Name the transaction manager in @Transactional");
 	}
 
 	/**

@@ -174,12 +174,6 @@ public interface LockGuard {
 		 */
 		boolean awaitAttempt(long nanos) throws InterruptedException;
 
-		/**
-		 * Whether the lock has been taken.
-		 * @return {@code false} before its transaction has taken it
-		 */
-		boolean isTaken();
-
 	}
 
 	/**

@@ -79,6 +79,14 @@ final class ManagedDataSource {
 	}
 
 	/**
+	 * Whether connections of a pool have no auto-commit even without a transaction.
+	 */
+	static boolean isWithoutAutoCommit(Object resourceFactory) {
+		return HIKARI && resourceFactory instanceof DataSource dataSource
+				&& pool(dataSource) instanceof HikariDataSource hikari && !hikari.isAutoCommit();
+	}
+
+	/**
 	 * Makes sure that transactions begin with the first statement of the application, not
 	 * with a query of the pool.
 	 */

@@ -138,9 +138,25 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 			.anyMatch((claim) -> claim.grant.request().key().equals(settings.storedKey(key)))) != null;
 	}
 
+	/**
+	 * Whether a transaction of this thread has a resource. A method that suspends a
+	 * transaction of another database hides that, but not the connection.
+	 */
 	static boolean isBound(Object resourceFactory) {
-		return TransactionSynchronizationManager.isActualTransactionActive()
-				&& TransactionSynchronizationManager.hasResource(resourceFactory);
+		Object resource = TransactionSynchronizationManager.getResource(resourceFactory);
+		return resource != null && (TransactionSynchronizationManager.isActualTransactionActive()
+				|| resource instanceof ConnectionHolder jdbc && !isAutoCommit(jdbc)
+						&& !ManagedDataSource.isWithoutAutoCommit(resourceFactory));
+	}
+
+	private static boolean isAutoCommit(ConnectionHolder holder) {
+		try {
+			return holder.getConnection().getAutoCommit();
+		}
+		catch (IllegalStateException | SQLException ex) {
+			// It has no connection, or a broken one
+			return true;
+		}
 	}
 
 	/**
@@ -266,6 +282,10 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 		ended(status == STATUS_COMMITTED);
 		if (checked && status != STATUS_COMMITTED && (status == STATUS_UNKNOWN || isBroken())) {
 			this.state = State.UNKNOWN;
+		}
+		if (!checked && status == STATUS_UNKNOWN) {
+			// Listeners do not hear of it
+			over(false);
 		}
 	}
 

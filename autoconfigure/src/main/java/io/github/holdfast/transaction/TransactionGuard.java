@@ -27,6 +27,7 @@ import org.springframework.core.NestedExceptionUtils;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.util.function.SingletonSupplier;
@@ -117,8 +118,7 @@ public final class TransactionGuard implements LockGuard {
 	private boolean isInside(LockSettings settings) {
 		BodyTransaction body = settings.transaction();
 		TransactionManager suspended = (body != null && body.suspends()) ? body.manager().get() : null;
-		return TransactionSynchronizationManager.isActualTransactionActive() && this.managers.isAnyRunning(suspended)
-				|| suspended == null && isForeignActive();
+		return this.managers.isAnyRunning(suspended) || suspended == null && isForeignActive();
 	}
 
 	private static boolean isForeignActive() {
@@ -197,9 +197,16 @@ public final class TransactionGuard implements LockGuard {
 		}
 	}
 
+	/**
+	 * A transaction of a manager other than the expected one would run without the lock.
+	 */
 	@Override
 	public void beforeBody(LockCall call) {
 		OpenTransaction.throwFailure(call);
+		boolean claimed = call.missing().stream().allMatch((key) -> OpenTransaction.isClaimed(call.settings(), key));
+		Assert.state(claimed || call.protection().compareTo(Protection.CLAIMED) > 0,
+				"The lock was to be taken by the transaction of the method, but the transaction has begun without it. "
+						+ "Name the transaction manager in @Transactional");
 	}
 
 	/**

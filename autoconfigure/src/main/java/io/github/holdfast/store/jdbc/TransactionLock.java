@@ -148,11 +148,6 @@ public final class TransactionLock implements LockGuard.PendingLease {
 		this.connection = null;
 	}
 
-	@Override
-	public boolean isTaken() {
-		return this.connection != null;
-	}
-
 	/**
 	 * Read in the transaction, on demand.
 	 */

@@ -39,6 +39,7 @@ import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
 import org.springframework.orm.jpa.vendor.HibernateJpaVendorAdapter;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
@@ -236,6 +237,12 @@ class SeveralDataSourcesTests {
 				assertThatIllegalStateException()
 					.isThrownBy(() -> transaction(context, FIRST).executeWithoutResult((status) -> reports.write()))
 					.withMessageContaining("is called inside a running transaction");
+				assertThatIllegalStateException().isThrownBy(
+						() -> transaction(context, FIRST).executeWithoutResult((first) -> transaction(context, SECOND)
+							.executeWithoutResult((second) -> withoutTransaction(context, SECOND)
+								.executeWithoutResult((none) -> context.getBean(LockTemplate.class).run("stock", () -> {
+								})))))
+					.withMessageContaining("is called inside a running transaction");
 				transaction(context, SECOND).executeWithoutResult((status) -> reports.write());
 				reports.write();
 				assertThat(reports.written()).isEqualTo(2);
@@ -302,6 +309,12 @@ class SeveralDataSourcesTests {
 
 	private static TransactionTemplate transaction(ApplicationContext context, String manager) {
 		return new TransactionTemplate(context.getBean(manager, PlatformTransactionManager.class));
+	}
+
+	private static TransactionTemplate withoutTransaction(ApplicationContext context, String manager) {
+		TransactionTemplate template = transaction(context, manager);
+		template.setPropagationBehavior(TransactionDefinition.PROPAGATION_NOT_SUPPORTED);
+		return template;
 	}
 
 	private static DataSource dataSource(ApplicationContext context, String manager) {
