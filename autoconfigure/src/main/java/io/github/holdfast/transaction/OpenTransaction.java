@@ -283,8 +283,8 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 		if (checked && status != STATUS_COMMITTED && (status == STATUS_UNKNOWN || isBroken())) {
 			this.state = State.UNKNOWN;
 		}
-		if (!checked && status == STATUS_UNKNOWN) {
-			// Listeners do not hear of it
+		if (!checked && status == STATUS_UNKNOWN && this.failure == null) {
+			// Spring does not report the end if a callback failed before the commit
 			over(false);
 		}
 	}
