@@ -19,9 +19,13 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.TransactionSystemException;
+import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.LockManager;
 import io.github.holdfast.testsupport.ResourcelessTransactionManager;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -74,6 +78,28 @@ class SpringTransactionTests {
 				}));
 			}
 			assertThat(nodes.sales()).hasSize(3);
+		}
+	}
+
+	/** Spring calls no listener then. */
+	@ParameterizedTest
+	@EnumSource(names = { "H2", "POSTGRESQL" })
+	void lockThatWasClosedInItsTransactionIsFreeAfterACallbackHasFailed(Database database) {
+		try (Nodes nodes = new Nodes(database, Nodes.ALONE)) {
+			LockTemplate.Scope scope = nodes.first.locks().acquire("stock");
+			assertThatExceptionOfType(TransactionSystemException.class)
+				.isThrownBy(() -> nodes.first.transaction().executeWithoutResult((status) -> {
+					nodes.first.sell();
+					TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+						@Override
+						public void beforeCommit(boolean readOnly) {
+							throw new TransactionSystemException("The callback fails");
+						}
+					});
+					scope.close();
+				}));
+			assertThat(nodes.first.context().getBean(LockManager.class).isIdle()).isTrue();
+			assertThat(nodes.sales()).isEmpty();
 		}
 	}
 
