@@ -38,6 +38,9 @@ enum Ending {
 	/** The COMMIT failed in a way that tells nothing. */
 	OUTCOME_UNKNOWN(Touch.Fate.UNKNOWN),
 
+	/** A COMMIT before it got no answer, so the call may begin no other transaction. */
+	REFUSED_AFTER_UNKNOWN(Touch.Fate.ROLLED_BACK),
+
 	UNEXPECTED(Touch.Fate.UNKNOWN);
 
 	final Touch.Fate fate;
@@ -51,6 +54,9 @@ enum Ending {
 
 	/** What a call or a transaction has thrown, if it has, before or after its code. */
 	static Ending of(@Nullable Throwable failure, boolean finished) {
+		if (failure instanceof IllegalStateException ex && String.valueOf(ex.getMessage()).contains("got no answer")) {
+			return REFUSED_AFTER_UNKNOWN;
+		}
 		Ending ending = Stream.of(values())
 			.filter((it) -> it.exceptions.stream().anyMatch((type) -> type.isInstance(failure)))
 			.findFirst()
