@@ -435,7 +435,7 @@ public final class Grant {
 	}
 
 	/**
-	 * The turn of one call, which goes on until the next begins.
+	 * The turn of one call. It lasts until the next begins.
 	 *
 	 * @param holder the call that holds the lock, or {@code null} when it has left
 	 * @param queue its place in the queue of this JVM, or {@code null} if it needs none

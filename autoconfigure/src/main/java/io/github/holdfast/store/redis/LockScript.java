@@ -21,9 +21,9 @@ import io.github.holdfast.store.Digest;
  * gives the same answer when it runs twice.
  *
  * <p>
- * A single number is returned without an array, because Redis 6 writes each array to the
- * connection separately. Parts that several scripts share are text, because Redis would
- * create a function at each call.
+ * A single number is returned without an array, which takes Redis 6 much less time. Parts
+ * that several scripts share are text, because Redis would create a function at each
+ * call.
  */
 enum LockScript {
 
@@ -186,7 +186,7 @@ enum LockScript {
 					and redis.call('zscore', KEYS[5], owner)
 				""";
 
-		/** A shared lock ends with the last lease. Leaves the rest of its time. */
+		/** A shared lock ends with the last lease. Sets {@code rest} to its time. */
 		static final String EXPIRE = """
 				local final = redis.call('zrevrange', KEYS[5], 0, 0, 'withscores')[2]
 				local rest = math.ceil(((final or 0) - now) / 1000)
