@@ -64,8 +64,8 @@ public @interface DistributedLock {
 	 * <p>
 	 * Keys are compared character by character. A database can find the same row for two
 	 * texts that are different keys: the default collations of MariaDB and MySQL ignore
-	 * case and trailing blanks. Lock the number of the row, or normalize the text:
-	 * {@code "'stock:' + #sku.strip().toUpperCase()"}.
+	 * case, and most of them trailing blanks. Lock the number of the row, or normalize
+	 * the text: {@code "'stock:' + #sku.strip().toUpperCase()"}.
 	 * <p>
 	 * A collection or an array means several locks, all or none, taken in sorted order
 	 * and each only once: {@code "#lines.!['inventory:' + sku]"}. An empty collection
@@ -146,10 +146,10 @@ public @interface DistributedLock {
 	OnBusy onBusy() default OnBusy.THROW;
 
 	/**
-	 * The name of a method of the same bean. It is called through the proxy when another
-	 * holder kept the lock for the whole wait time. It has the same parameters,
-	 * optionally followed by a {@link LockNotAcquiredException}, and a return type that
-	 * fits. Default: none.
+	 * The name of a method of the same bean. It is called through the proxy when the lock
+	 * is busy, in the cases of {@link #onBusy}, and replaces it. It has the same
+	 * parameters, optionally followed by a {@link LockNotAcquiredException}, and a return
+	 * type that fits. Default: none.
 	 */
 	String fallbackMethod() default "";
 

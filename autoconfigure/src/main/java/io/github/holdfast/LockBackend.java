@@ -60,8 +60,9 @@ public interface LockBackend {
 	 * A lock that the store has granted to one acquisition.
 	 *
 	 * <p>
-	 * {@link #renew} and {@link #release} are called from any thread, one at a time. They
-	 * may answer later. A stage that fails means that the outcome is unknown.
+	 * {@link #renew} and {@link #release} are called from any thread; a release may
+	 * overtake a renewal. They may answer later. A stage that fails means that the
+	 * outcome is unknown.
 	 */
 	interface Lease {
 

@@ -99,7 +99,9 @@ public interface LockContext {
 	 * Whether this process can still prove that it holds a key. Does no I/O. An
 	 * optimistic lock holds nothing and is valid until its body ends.
 	 * @param key one of {@link #keys()}
-	 * @return {@code false} once the lease has run out, was lost or was released
+	 * @return {@code false} once the lease was lost or released, or has run out and no
+	 * transaction has locked its row
+	 * @throws IllegalArgumentException if the key is another one
 	 */
 	boolean isValid(String key);
 

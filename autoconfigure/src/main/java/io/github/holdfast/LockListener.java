@@ -9,14 +9,14 @@ import java.util.List;
  *
  * <p>
  * Each call is attempted, then either not acquired, or acquired and released. Between the
- * two, losses are reported once for each key, and failures of the backend. A nested call
- * that needs no new key is not observed. Each attempt of an optimistic lock is a call.
+ * two, losses are reported once for each key. Failures of the backend are reported when
+ * they are found. A nested call that needs no new key is not observed. Each attempt of an
+ * optimistic lock is a call.
  *
  * <p>
- * Methods are called on the thread of the call. Losses and failures that a renewal finds
- * are reported on the thread that renews all leases of the backend. A listener must not
- * block for long, because renewals wait for it. Implementations are safe for use by many
- * threads.
+ * Methods are called on the thread of the call. Losses and failures that a renewal or a
+ * late answer finds are reported on another thread. A listener must not block for long,
+ * because renewals may wait for it. Implementations are safe for use by many threads.
  */
 public interface LockListener {
 
@@ -58,7 +58,7 @@ public interface LockListener {
 
 	/**
 	 * Called once for each key whose lock was lost while it was held. A renewal, the
-	 * check before a commit, or the release has found the loss.
+	 * check before a commit, or a release that the call waited for has found the loss.
 	 * @param call the call
 	 * @param key the key as the caller gave it
 	 * @param holdTime how long it has been since the lock was acquired
@@ -67,8 +67,8 @@ public interface LockListener {
 	}
 
 	/**
-	 * Called when the store has confirmed the release, or when the locks are kept or
-	 * could not be released.
+	 * Called when the call has given its locks back. The store may answer later; a
+	 * failure is reported then.
 	 * @param call the call
 	 * @param outcome how it ended, the worst of all keys
 	 * @param holdTime how long the locks were held by the call

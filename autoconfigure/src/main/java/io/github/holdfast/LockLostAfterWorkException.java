@@ -3,7 +3,8 @@ package io.github.holdfast;
 /**
  * Thrown after a body that ran outside a guarded transaction and lost its lock. The work
  * is done, and the work of another holder might have overlapped. Check the data before
- * you try again.
+ * you try again. Also thrown if the connection broke during the release and the store
+ * cannot tell who had the lock.
  */
 public class LockLostAfterWorkException extends IllegalStateException implements LockException {
 

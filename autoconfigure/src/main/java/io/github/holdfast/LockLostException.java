@@ -5,8 +5,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.PessimisticLockingFailureException;
 
 /**
- * Thrown just before a commit if the lock was lost: the transaction is rolled back. It is
- * safe to try again, unless the same call has already committed another transaction.
+ * Thrown if the lock was lost, when a transaction begins or just before its commit: the
+ * transaction is rolled back. It is safe to try again, unless the same call has already
+ * committed another transaction.
  */
 public class LockLostException extends PessimisticLockingFailureException implements LockException {
 

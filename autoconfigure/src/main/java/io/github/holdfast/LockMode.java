@@ -10,14 +10,16 @@ public enum LockMode {
 
 	/**
 	 * Several shared holders at a time, but no exclusive holder at the same time. Needs a
-	 * backend with {@link LockBackend.Capability#SHARED}.
+	 * backend with {@link LockBackend.Capability#SHARED}. At
+	 * {@code holdfast.commit-guard: fence}, only read-only transactions commit under it.
 	 */
 	SHARED,
 
 	/**
-	 * Callers do not wait. The body runs at once, and its transaction commits only if no
-	 * other holder of the key has committed since. Otherwise it is rolled back, and the
-	 * body runs again. Needs {@code holdfast.commit-guard: fence}.
+	 * Callers wait for leases only. The body runs at once, and its transaction commits
+	 * only if no other holder of the key has committed since. Otherwise it is rolled
+	 * back, and the body runs again. Needs {@code holdfast.backend: jdbc} and
+	 * {@code holdfast.commit-guard: fence}.
 	 */
 	OPTIMISTIC
 

@@ -23,6 +23,11 @@ import org.springframework.util.Assert;
  * read old data and would commit after the release. Put
  * {@code @Transactional(propagation = REQUIRES_NEW)} on a method with
  * {@link DistributedLock} instead.
+ *
+ * <p>
+ * All calls throw a {@link LockBackendException} if the store failed, an
+ * {@link IllegalStateException} inside a transaction, and an
+ * {@link IllegalArgumentException} for a blank key or more than 1000 keys.
  */
 public final class LockTemplate {
 
@@ -189,6 +194,7 @@ public final class LockTemplate {
 	 * @param key the key
 	 * @return the held lock, to be closed in a try-with-resources statement
 	 * @throws LockNotAcquiredException if the lock was busy for the wait time
+	 * @throws UnsupportedOperationException in mode {@link LockMode#OPTIMISTIC}
 	 */
 	public Scope acquire(String key) {
 		return acquire(List.of(key));
@@ -199,6 +205,7 @@ public final class LockTemplate {
 	 * @param keys the keys
 	 * @return the held locks, to be closed in a try-with-resources statement
 	 * @throws LockNotAcquiredException if a lock was busy for the wait time
+	 * @throws UnsupportedOperationException in mode {@link LockMode#OPTIMISTIC}
 	 */
 	public Scope acquire(Collection<String> keys) {
 		if (needsNoLock(keys)) {
@@ -225,6 +232,11 @@ public final class LockTemplate {
 	@FunctionalInterface
 	public interface Scope extends AutoCloseable {
 
+		/**
+		 * Gives the locks back. Does nothing if it was called before.
+		 * @throws LockLostAfterWorkException if a lock was lost, and no commit was
+		 * rejected
+		 */
 		@Override
 		void close();
 

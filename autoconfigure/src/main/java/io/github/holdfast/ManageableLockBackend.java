@@ -11,10 +11,11 @@ import org.jspecify.annotations.Nullable;
 public interface ManageableLockBackend extends LockBackend {
 
 	/**
-	 * Takes a lock away from its holder. At {@code holdfast.commit-guard: fence}, the
-	 * holder's transactions cannot commit under it afterwards.
+	 * Takes a lease away from its holder. At {@code holdfast.commit-guard: fence}, the
+	 * holder's transactions cannot commit under it afterwards, if {@link #holder} reports
+	 * the epoch.
 	 * @param key the stored key
-	 * @return whether there was a holder
+	 * @return whether there was a lease
 	 * @throws LockBackendException if the store failed
 	 */
 	boolean forceRelease(String key);

@@ -52,9 +52,9 @@ class ArchitectureTests {
 			entry("actuate", Set.of()));
 
 	/** Lines of code, without blank lines, comments and imports: 8 000 in all. */
-	private static final Map<String, Integer> BUDGETS = Map.ofEntries(entry("", 448), entry("core", 1470),
-			entry("interceptor", 692), entry("transaction", 1102), entry("store", 125), entry("store/local", 93),
-			entry("store/jdbc", 1184), entry("store/redis", 846), entry("store/zookeeper", 350),
+	private static final Map<String, Integer> BUDGETS = Map.ofEntries(entry("", 448), entry("core", 1472),
+			entry("interceptor", 694), entry("transaction", 1105), entry("store", 125), entry("store/local", 93),
+			entry("store/jdbc", 1179), entry("store/redis", 846), entry("store/zookeeper", 350),
 			entry("store/etcd", 320), entry("autoconfigure", 750), entry("check", 240), entry("observation", 180),
 			entry("actuate", 110));
 

@@ -181,7 +181,7 @@ public class LocksEndpoint {
 		/** The holder has lost the lock. */
 		RELEASED,
 
-		/** The lock was free. */
+		/** There was no lease. */
 		NOT_HELD,
 
 		/** The backend cannot take locks away. */

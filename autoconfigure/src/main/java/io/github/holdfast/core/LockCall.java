@@ -391,6 +391,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 	 */
 	public void refused(RuntimeException cause) {
 		note(Result.REFUSED);
+		over();
 		if (this.heldSince == 0) {
 			this.listeners.notAcquired(waitTime(), cause);
 		}
@@ -448,8 +449,8 @@ public final class LockCall implements LockContext, AutoCloseable {
 				&& !has(Result.REFUSED) && this.protection != Protection.TRANSACTION;
 		this.state.set(State.CLOSED);
 		current();
-		boolean guarded = has(Result.COMMITTED) && (this.protection.compareTo(Protection.CLAIMED) <= 0
-				|| this.protection == Protection.LEASE && isTransaction());
+		boolean guarded = has(Result.COMMITTED)
+				&& (has(Result.CLAIMED) || this.protection == Protection.LEASE && isTransaction());
 		Outcome worst = has(Result.CONFLICT) ? Outcome.CONFLICT : Outcome.RELEASED;
 		String lost = null;
 		for (int i = this.grants.size() - 1; i >= 0; i--) {
@@ -565,7 +566,10 @@ public final class LockCall implements LockContext, AutoCloseable {
 		/** The lock was lost, and the caller has got an exception that says so. */
 		LOST,
 
-		/** It was committed while its row was locked. */
+		/** The transaction of the method has locked all rows. */
+		CLAIMED,
+
+		/** It was committed, after its check. */
 		COMMITTED,
 
 		/**

@@ -28,6 +28,8 @@ import org.springframework.aop.support.AopUtils;
  */
 final class LockInterceptor implements MethodInterceptor {
 
+	private static final String CALL = LockCall.class.getName();
+
 	private final LockOperationSource source;
 
 	private final Map<Method, LockOperation> operations;
@@ -73,12 +75,14 @@ final class LockInterceptor implements MethodInterceptor {
 	}
 
 	/**
-	 * Runs the rest of a call. Each attempt of an optimistic method passes through all
-	 * advice inside the lock again, so it has its own transaction.
+	 * Runs the rest of a call, which {@link InTransaction} is told of: a transaction that
+	 * began earlier may have ended its locks. Each attempt of an optimistic method passes
+	 * through all advice inside the lock again, so it has its own transaction.
 	 * @param thrown set to the exception of another lock, inside the method
 	 */
 	private static @Nullable Object proceed(ProxyMethodInvocation invocation, boolean mayRepeat,
 			AtomicReference<@Nullable Throwable> thrown) throws Throwable {
+		invocation.setUserAttribute(CALL, LockCall.current());
 		try {
 			return (mayRepeat ? invocation.invocableClone() : invocation).proceed();
 		}
@@ -118,7 +122,7 @@ final class LockInterceptor implements MethodInterceptor {
 
 		@Override
 		public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-			LockCall call = LockCall.current();
+			LockCall call = (LockCall) ((ProxyMethodInvocation) invocation).getUserAttribute(CALL);
 			if (call != null) {
 				call.beforeBody();
 			}

@@ -117,8 +117,8 @@ public final class RowClaims {
 	/**
 	 * Whether the row of a grant was missing. It is there now.
 	 */
-	boolean wasMissing(Grant grant) {
-		return this.fence != null && this.fence.insertIfMissing(grant);
+	boolean wasMissing(Grant grant, String key) {
+		return this.fence != null && this.fence.insertIfMissing(grant, key);
 	}
 
 	/**

@@ -164,7 +164,7 @@ final class TransactionClaims implements TransactionExecutionListener {
 		}
 		if (!claimed && !rows.areLeases() && call.protection() == Protection.CLAIMED && !grant.isInstalled()) {
 			throw new NotTakenException(call, () -> {
-				if (!rows.wasMissing(grant)) {
+				if (!rows.wasMissing(grant, call.key(grant))) {
 					throw superseded(call, grant);
 				}
 			});

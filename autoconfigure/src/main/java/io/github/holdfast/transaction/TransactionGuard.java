@@ -16,6 +16,7 @@ import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.core.Grant;
 import io.github.holdfast.core.LockCall;
+import io.github.holdfast.core.LockCall.Result;
 import io.github.holdfast.core.LockGuard;
 import io.github.holdfast.core.LockSettings;
 import io.github.holdfast.core.LockSettings.BodyTransaction;
@@ -198,7 +199,8 @@ public final class TransactionGuard implements LockGuard {
 	}
 
 	/**
-	 * A transaction of a manager other than the expected one would run without the lock.
+	 * A transaction of a manager other than the expected one would run without the lock,
+	 * and so would the second one that begins under a transaction lock.
 	 */
 	@Override
 	public void beforeBody(LockCall call) {
@@ -206,7 +208,10 @@ public final class TransactionGuard implements LockGuard {
 		boolean claimed = call.missing().stream().allMatch((key) -> OpenTransaction.isClaimed(call.settings(), key));
 		Assert.state(claimed || call.protection().compareTo(Protection.CLAIMED) > 0,
 				"The lock was to be taken by the transaction of the method, but the transaction has begun without it. "
-						+ "Name the transaction manager in @Transactional");
+						+ "Name the transaction manager in @Transactional, and let no listener commit before the method");
+		if (claimed) {
+			call.note(Result.CLAIMED);
+		}
 	}
 
 	/**

@@ -85,7 +85,7 @@ public final class FenceRows {
 	private boolean install(Grant grant, String id, Deadline deadline) throws SQLException {
 		long nanos = Math.max(LockWaits.SHORT / 10, deadline.remainingNanos());
 		return this.connections.repeat(() -> this.connections
-			.call((connection, rows) -> rows.install(connection, id, grant.lease().epoch(), owner(grant), nanos)));
+			.call((connection, rows) -> rows.fence(connection, id, grant.lease().epoch(), owner(grant), nanos)));
 	}
 
 	/**
@@ -112,12 +112,12 @@ public final class FenceRows {
 	/**
 	 * Inserts the row of a grant whose transaction did not find it.
 	 * @param grant the grant
+	 * @param key the key as the caller gave it
 	 * @return {@code false} if the grant was superseded
 	 */
-	public boolean insertIfMissing(Grant grant) {
-		String key = grant.request().key();
+	public boolean insertIfMissing(Grant grant, String key) {
 		return LockWaits.ask(key, "could not be written into the table holdfast_lock",
-				() -> insertIfMissing(id(key), key, grant.lease().epoch()));
+				() -> insertIfMissing(id(grant.request().key()), key, grant.lease().epoch()));
 	}
 
 	/**

@@ -35,9 +35,6 @@ public final class LockRows {
 
 	private static final String EVICT = UPDATE + "owner = NULL, expires_at = 0 WHERE lock_key = ?";
 
-	private static final String FENCE = UPDATE + "epoch = ?, owner = ? WHERE lock_key = ? "
-			+ "AND (epoch < ? OR epoch = ? AND owner = ?)";
-
 	private static final String CHECK = "SELECT 1 FROM holdfast_lock WHERE ";
 
 	private static final String ADVANCE = UPDATE + "epoch = epoch + 1 WHERE lock_key = ? AND epoch = ?";
@@ -58,7 +55,7 @@ public final class LockRows {
 
 	private final String renew;
 
-	private final String install;
+	private final String fence;
 
 	private final String find;
 
@@ -81,7 +78,8 @@ public final class LockRows {
 		this.expire = UPDATE + "owner = NULL, expires_at = 0 WHERE lock_key = ? AND expires_at > 0 AND expires_at <= "
 				+ now;
 		this.renew = UPDATE + "expires_at = " + now + " + ? WHERE lock_key = ? AND owner = ?";
-		this.install = FENCE.replace("owner = ? WHERE", "owner = ?, expires_at = " + now + " WHERE");
+		this.fence = UPDATE + "epoch = ?, owner = ?, expires_at = " + now
+				+ " WHERE lock_key = ? AND (epoch < ? OR epoch = ? AND owner = ?)";
 		this.find = "SELECT epoch, owner, holder, expires_at, " + now + " FROM holdfast_lock WHERE lock_key = ?";
 		this.insert = dialect.insert(COLUMNS, "?, " + now + ", NULL, NULL, 0");
 		this.evictToken = UPDATE + "epoch = ?, owner = NULL, expires_at = " + now
@@ -165,17 +163,11 @@ public final class LockRows {
 	}
 
 	/**
-	 * FENCE by the transaction of the holder.
+	 * FENCE, by the transaction of the holder or by itself. The time keeps the row from
+	 * being purged.
 	 */
 	boolean fence(Connection connection, String id, long epoch, long owner, long nanos) throws SQLException {
-		return update(connection, FENCE, nanos, epoch, owner, id, epoch, epoch, owner);
-	}
-
-	/**
-	 * FENCE by itself, with the age of the row.
-	 */
-	boolean install(Connection connection, String id, long epoch, long owner, long nanos) throws SQLException {
-		return update(connection, this.install, nanos, epoch, owner, id, epoch, epoch, owner);
+		return update(connection, this.fence, nanos, epoch, owner, id, epoch, epoch, owner);
 	}
 
 	/**

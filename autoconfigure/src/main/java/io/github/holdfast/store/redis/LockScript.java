@@ -18,7 +18,8 @@ import io.github.holdfast.store.Digest;
  *
  * <p>
  * Clients repeat a script if the connection was lost before the answer, so each script
- * gives the same answer when it runs twice.
+ * gives the same answer when it runs twice. A release that is repeated after another
+ * holder came looks like a loss.
  *
  * <p>
  * A single number is returned without an array, which takes Redis 6 much less time. Parts

@@ -49,13 +49,15 @@ class FenceRowsTests {
 			OwnConnections connections = new OwnConnections(() -> dataSource);
 			connections.call((connection, rows) -> {
 				rows.insert(connection, "key", true, SECOND);
-				assertThat(rows.install(connection, "key", 5, 1, SECOND)).isTrue();
-				assertThat(rows.install(connection, "key", 7, 2, SECOND)).isTrue();
-				assertThat(rows.install(connection, "key", 6, 3, SECOND)).isFalse();
-				assertThat(rows.install(connection, "key", 7, 3, SECOND)).as("the same epoch for another owner")
+				assertThat(rows.fence(connection, "key", 5, 1, SECOND)).isTrue();
+				assertThat(rows.fence(connection, "key", 7, 2, SECOND)).isTrue();
+				assertThat(rows.fence(connection, "key", 6, 3, SECOND)).isFalse();
+				assertThat(rows.fence(connection, "key", 7, 3, SECOND)).as("the same epoch for another owner")
 					.isFalse();
-				assertThat(rows.install(connection, "key", 7, 2, SECOND)).as("once more").isTrue();
+				connection.createStatement().execute("UPDATE holdfast_lock SET expires_at = 1");
+				assertThat(rows.fence(connection, "key", 7, 2, SECOND)).as("once more").isTrue();
 				assertThat(rows.find(connection, "key", SECOND)).satisfies((row) -> {
+					assertThat(row.expiresAt()).as("not purged soon").isGreaterThan(1);
 					assertThat(row.epoch()).isEqualTo(7);
 					assertThat(row.owner()).isEqualTo(2);
 				});

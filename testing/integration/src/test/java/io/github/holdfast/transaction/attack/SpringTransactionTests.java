@@ -31,6 +31,7 @@ import io.github.holdfast.testsupport.ResourcelessTransactionManager;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /** Transactions that support others, have listeners, no resources, or are rolled back. */
@@ -133,10 +134,41 @@ class SpringTransactionTests {
 		}
 	}
 
+	/** With a transaction lock, that COMMIT is the release. */
+	@ParameterizedTest
+	@EnumSource(names = { "H2", "POSTGRESQL" })
+	void listenerMayNotSpendTheLockBeforeTheTransactionOfTheMethodBegins(Database database) {
+		try (Nodes nodes = new Nodes(database, Nodes.ALONE, Begin.class, "holdfast.backend=jdbc")) {
+			nodes.first.shop().locked(nodes.first::sell);
+			nodes.first.context().getBean(Begin.class).before
+				.set(() -> nodes.first.newTransaction().executeWithoutResult((status) -> nodes.first.sell()));
+			assertThatIllegalStateException().isThrownBy(() -> nodes.first.shop().locked(nodes.first::sell))
+				.withMessageContaining("has begun without it");
+			nodes.first.shop().locked(nodes.first::sell);
+			assertThat(nodes.sales()).containsExactly(1, 2, 3);
+		}
+	}
+
+	/** Its transaction had locked the row before the lock was lost. */
+	@ParameterizedTest
+	@EnumSource(names = { "H2", "POSTGRESQL" })
+	void lossDuringAGuardedTransactionWithASnapshotIsNoFailure(Database database) {
+		ForgetfulStore store = new ForgetfulStore();
+		try (Nodes nodes = new Nodes(database, Nodes.ALONE, store)) {
+			nodes.first.shop().repeatableRead(() -> {
+				nodes.first.sell();
+				store.forget();
+			});
+			assertThat(nodes.sales()).containsExactly(1);
+		}
+	}
+
 	/** Runs a statement in each transaction. Spring Boot tells it of all of them. */
 	static class Begin implements TransactionExecutionListener {
 
 		private final ObjectProvider<JdbcTemplate> jdbc;
+
+		private final AtomicReference<@Nullable Runnable> before = new AtomicReference<>();
 
 		private final AtomicReference<@Nullable Runnable> next = new AtomicReference<>();
 
@@ -147,12 +179,21 @@ class SpringTransactionTests {
 		}
 
 		@Override
+		public void beforeBegin(TransactionExecution transaction) {
+			run(this.before);
+		}
+
+		@Override
 		public void afterBegin(TransactionExecution transaction, @Nullable Throwable beginFailure) {
 			String sql = this.statement;
 			if (sql != null && beginFailure == null) {
 				this.jdbc.getObject().execute(sql);
 			}
-			Runnable action = this.next.getAndSet(null);
+			run(this.next);
+		}
+
+		private static void run(AtomicReference<@Nullable Runnable> once) {
+			Runnable action = once.getAndSet(null);
 			if (action != null) {
 				action.run();
 			}
