@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -292,6 +293,34 @@ class Clients {
 			body.run();
 			rows.ask(key, owner);
 		});
+	}
+
+	/**
+	 * With a queue in front of it, so that one thread of the JVM waits in the database.
+	 */
+	static LockClient queuedLockStatements(ApplicationContext application) {
+		HoldfastRows rows = HoldfastRows.create(application.getBean(JdbcTemplate.class));
+		Map<String, Semaphore> queues = new ConcurrentHashMap<>();
+		LockClient row = new Row(ConcurrentHashMap.newKeySet(), rows::insert, (key, body) -> {
+			long owner = rows.lock(key);
+			queues.get(key).release();
+			body.run();
+			rows.ask(key, owner);
+		});
+		return new LockClient() {
+
+			@Override
+			public void run(String key, Runnable body) {
+				row.run(key, body);
+			}
+
+			@Override
+			public void runInTransaction(String key, Transactions transactions, Runnable body) {
+				queues.computeIfAbsent(key, (same) -> new Semaphore(1, true)).acquireUninterruptibly();
+				row.runInTransaction(key, transactions, body);
+			}
+
+		};
 	}
 
 	static LockClient noLock(ApplicationContext application) {

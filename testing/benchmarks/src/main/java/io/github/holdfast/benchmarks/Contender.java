@@ -37,6 +37,8 @@ public enum Contender {
 			Clients::bareCommandsFenced),
 	LOCK_SCRIPTS("what Holdfast `redis` sends, by hand", Reach.NOBODY, Store.REDIS, Clients::lockScripts),
 	LOCK_STATEMENTS("what Holdfast `jdbc` sends, by hand", Reach.TRANSACTIONS, null, Clients::lockStatements),
+	QUEUED_LOCK_STATEMENTS("what Holdfast `jdbc` sends, by hand, one waiter in the database", Reach.TRANSACTIONS, null,
+			Clients::queuedLockStatements),
 	SELECT_FOR_UPDATE("`SELECT … FOR UPDATE`, no lock", Reach.TRANSACTIONS, null, Clients::noLock),
 	NO_LOCK("no lock", Reach.NOBODY, null, Clients::noLock),
 	FAIR_REENTRANT_LOCK("fair `ReentrantLock`, in one JVM", Reach.ONE_JVM, null, Clients::fairReentrantLocks);
