@@ -269,8 +269,11 @@ class Clients {
 	}
 
 	static LockClient bareCommandsFenced(ConfigurableApplicationContext application) {
-		LockClient lock = bareCommands(application);
-		LockClient fence = lockStatements(application);
+		return around(lockStatements(application), bareCommands(application));
+	}
+
+	/** Begins the transactions of one client inside the lock of another. */
+	private static LockClient around(LockClient transaction, LockClient lock) {
 		return new LockClient() {
 
 			@Override
@@ -280,7 +283,7 @@ class Clients {
 
 			@Override
 			public void runInTransaction(String key, Transactions transactions, Runnable body) {
-				run(key, () -> fence.runInTransaction(key, transactions, body));
+				run(key, () -> transaction.runInTransaction(key, transactions, body));
 			}
 
 		};
@@ -307,20 +310,10 @@ class Clients {
 			body.run();
 			rows.ask(key, owner);
 		});
-		return new LockClient() {
-
-			@Override
-			public void run(String key, Runnable body) {
-				row.run(key, body);
-			}
-
-			@Override
-			public void runInTransaction(String key, Transactions transactions, Runnable body) {
-				queues.computeIfAbsent(key, (same) -> new Semaphore(1, true)).acquireUninterruptibly();
-				row.runInTransaction(key, transactions, body);
-			}
-
-		};
+		return around(row, (key, body) -> {
+			queues.computeIfAbsent(key, (same) -> new Semaphore(1, true)).acquireUninterruptibly();
+			body.run();
+		});
 	}
 
 	static LockClient noLock(ApplicationContext application) {
