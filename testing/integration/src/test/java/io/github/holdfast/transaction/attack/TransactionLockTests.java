@@ -22,6 +22,7 @@ import io.github.holdfast.LockContext;
 import io.github.holdfast.LockListener;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockNotAcquiredException.Reason;
+import io.github.holdfast.core.LockCall;
 import io.github.holdfast.transaction.RecordingDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -306,7 +307,7 @@ class TransactionLockTests {
 
 		@Override
 		public void onNotAcquired(Call call, Reason reason, Duration waitTime, Throwable cause) {
-			this.events.add("notAcquired " + reason);
+			this.events.add("notAcquired " + reason + ((LockCall.current() != null) ? " under the lock" : ""));
 		}
 
 		@Override
